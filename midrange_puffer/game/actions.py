@@ -1,18 +1,18 @@
-"""An agent's actions, and the controls of a fighter that they stand for."""
+"""An agent's actions, and the fighter's controls that they select."""
 
 import numpy as np
 
 from midrange_puffer import _core
 
-# discrete: MultiDiscrete(_core.ACTION_LEVELS), levels of rudder, throttle and fire.
-# continuous: the controls themselves, Box from LOWEST to HIGHEST.
+# "discrete": MultiDiscrete(_core.ACTION_LEVELS), a level of rudder, one of throttle, one of fire.
+# "continuous": Box from LOWEST to HIGHEST, the controls themselves.
 ACTION_MODES = ("discrete", "continuous")
 
 _HIGHEST_LEVELS = np.array(_core.ACTION_LEVELS) - 1
 
 _MOST_LEVELS = max(_core.action_levels(_core.MAX_SIDE, _core.MAX_SIDE))
 
-# Controls of a fighter: rudder (positive left), throttle, fire (above 0.5).
+# Limits of a fighter's controls: rudder (positive left), throttle, fire (a shot if above 0.5).
 LOWEST = np.array((-1, 0, 0), np.float32)
 HIGHEST = np.array((1, 1, 1), np.float32)
 
@@ -22,8 +22,8 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
 
     Args:
         actions: whole numbers [n, 3], each a level of rudder, throttle and fire.
-        in_team: True if the levels of fire are enemies. The control of a shot at the k-th is k + 1,
-            as 1 is a shot at the enemy nearest the nose.
+        in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
+            k + 1, because control 1 is a shot at the enemy nearest the nose.
 
     Returns:
         float32 [n, 3].
@@ -36,30 +36,29 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
 
 
 def within_limits(values: np.ndarray) -> np.ndarray:
-    """Returns the controls [n, 3] of continuous actions."""
+    """Returns continuous actions [n, 3] clipped to the limits of controls."""
     return np.clip(values, LOWEST, HIGHEST)
 
 
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
-    """Returns zeros for actions as the core takes them: int32, or float32 if continuous."""
+    """Returns zeros for actions in the core's type: int32, or float32 if continuous."""
     return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)
 
 
 def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -> np.ndarray:
-    """Returns actions from outside as the core takes them.
+    """Returns a caller's actions in the type and layout that the core takes.
 
     Args:
-        actions: numbers of the shape of `buffer`; whole ones if it has integers.
-        buffer: as of `action_buffer`, of agents or of one; written to if actions must be
-            converted.
-        name: of the actions, for errors.
+        actions: numbers of the buffer's shape; whole numbers if the buffer has integers.
+        buffer: an `action_buffer`. The actions are written to it if they must be converted.
+        name: name of the actions in error messages.
 
     Returns:
-        The actions themselves, or the buffer.
+        `actions` itself if it fits, otherwise the buffer.
 
     Raises:
-        ValueError: actions of another shape.
-        TypeError: actions of another type.
+        ValueError: The actions have another shape.
+        TypeError: The actions have another type.
     """
     actions = np.asarray(actions)
     whole = buffer.dtype.kind == "i"
@@ -71,8 +70,9 @@ def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -
     flags = actions.flags
     if actions.dtype == buffer.dtype and flags.c_contiguous and flags.aligned:
         return actions
-    # Clipped before they are narrowed, so that nothing wraps around or overflows; all to the widest
-    # limits, which is much faster than each to its own, as the core does anyway.
+    # Clipped before the conversion to a narrower type, so that no number wraps around or overflows.
+    # All columns are clipped to the widest limits, which is much faster than each to its own. The
+    # core clips each column to its own limits anyway.
     lowest, highest = (0, _MOST_LEVELS - 1) if whole else (LOWEST.min(), _MOST_LEVELS)
     np.clip(actions, lowest, highest, out=buffer, casting="unsafe")
     return buffer

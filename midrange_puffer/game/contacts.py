@@ -1,4 +1,4 @@
-"""Contacts and beliefs in games with sensors: their course over time, and a believed engagement."""
+"""Contacts in games with sensors: their course over time, and an engagement as believed."""
 
 import math
 from bisect import bisect_right
@@ -17,18 +17,18 @@ UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
 TRACKS = (LIVE, MEMORY, LINKED)
 # Levels of the warning receiver for an enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
-_RADARS = "radar"  # the kind of rows of a team's observation with the radars that it hears
-_SAME_BEARING = math.cos(math.radians(0.1))  # far above the rounding of a bearing
+_RADARS = "radar"  # rows of a team's observation: enemy radars that the warning receiver hears
+_SAME_BEARING = math.cos(math.radians(0.1))  # 0.1 degrees, far above the rounding of bearings
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
 
 
 @dataclass
 class Course:
-    """The course of a body, or of the belief about one: an entry of each list for every time noted.
+    """The course of a body, or of the belief about one: lists with an entry for each noted time.
 
     Attributes:
         times: Since the start [s].
-        x, y: [m]
+        x, y: Position [m].
         speed: [m/s]
         heading: Counter-clockwise from +x [rad].
     """
@@ -47,7 +47,9 @@ class Course:
 
 @dataclass
 class ContactPath(Course):
-    """A fighter's contact with an enemy over time: believed course, and its receiver's warnings.
+    """A fighter's contact with an enemy over time, and the warnings of that enemy's radar.
+
+    The course is the believed one.
 
     Attributes:
         fighter, enemy: The fighter that has the contact, and the enemy.
@@ -66,7 +68,7 @@ class ContactPath(Course):
 
 
 def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:
-    """Adds an entry of the present moment to all contacts."""
+    """Adds the simulation's present state to all contacts, as an entry at `time` [s]."""
     state = {name: values[env] for name, values in sim.contacts.items()}
     places = contact_places(sim)
     heard = (_heard_in_team if is_team(sim.parameters) else _heard)(contacts, sim, env)
@@ -82,7 +84,7 @@ def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: 
 
 
 def contact_places(sim: Simulation) -> dict[tuple[int, int], tuple[int, ...]]:
-    """Returns by (fighter, enemy) the index of that contact in an engagement's `sim.contacts`."""
+    """Returns the index in `sim.contacts` of an engagement, by (fighter, enemy)."""
     red, blue = sizes_of(sim.parameters)
     if not is_team(sim.parameters):
         return {(0, 1): (0,), (1, 0): (1,)}
@@ -95,7 +97,7 @@ Heard = Iterator[tuple[int, float]]  # level of the warning, and direction of th
 
 
 def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
-    """Yields the warnings of the enemy's radar in one against one, from the observations."""
+    """Yields the warning for each contact in one against one, from the observations."""
     views, headings = sim.observe()[env], sim.fighters["heading"][env]
     for path in contacts:
         view = {name: views[path.fighter, place] for name, place in _PLACE.items()}
@@ -106,7 +108,10 @@ def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
 
 
 def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
-    """Yields the warnings of each enemy's radar; its bearing tells a radar from others."""
+    """Yields the warning for each contact in teams, from the observations.
+
+    An observation does not name the enemy whose radar is heard: its bearing identifies it.
+    """
     kinds = _core.team_rows(_core.TEAM_RADAR, *sizes_of(sim.parameters))
     [(rows, features, first)] = [numbers for kind, *numbers in kinds if kind == _RADARS]
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
@@ -166,6 +171,6 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     slots = (mine & (missiles["active"] == 1)).nonzero()[0].tolist()
     for number, slot in enumerate(slots):
         seats = {"owner": side, "target": 1 - side}
-        place = number if is_team(sim.parameters) else slot  # teams have more slots
+        place = number if is_team(sim.parameters) else slot  # a team has more slots than `out`
         out.core.set_missile(0, place, sim.core.get_missile(env, slot) | seats)
     return out

@@ -1,7 +1,8 @@
 """Missile envelopes: the ranges from which a shot hits, for every geometry of a grid.
 
-The search flies missiles out with the core's own step, against a target that flies on and against
-every evasion of the core's table. A look-up interpolates between the nodes of the grid. SI units.
+The search flies missiles out with the core's own step: against a target that flies on, and against
+a target that evades in each of the ways in the core's table. A look-up interpolates between the
+nodes of the grid. SI units.
 """
 
 import contextlib
@@ -27,19 +28,20 @@ from midrange_puffer.game import envelope_search
 from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
 
-# Evasions of a target, with their meanings: the core's table.
+# The ways in which a target may fly, with their meanings: the core's table.
 EVASIONS: dict[str, str] = dict(_core.evasion_rows())
 PLAIN = "fly_on"
 COLD = ("cold_left", "cold_right")
 
-# Parameters that make an envelope.
+# Parameters that an envelope depends on.
 RELEVANT: tuple[str, ...] = (
     "physics_dt",
     *(name for name, row in PARAMETERS.items() if row.group in ("flight", "missile")),
 )
 
-# The shortest physics step of a fly-out [s]: 0.001 s would take fifty times as long, and even
-# 0.01 s moves half of all edges by less than 15 m, 95 % by less than 80 m.
+# The shortest physics step of a fly-out [s], also for games with a shorter one. A step of 0.001 s
+# would take fifty times as long. A step of 0.01 s changes half of all edges by less than 15 m, and
+# 95 % of them by less than 80 m.
 LEAST_STEP = 0.05
 
 CACHE_VARIABLE = "MIDRANGE_CACHE"
@@ -58,12 +60,12 @@ GAME = Grid(9, 16, (200.0, 350.0, 500.0), (200.0, 350.0, 500.0))
 class Envelope(Edges):
     """The edges of hits, each [off, aspect, launch speed, target speed], and their game.
 
-    The arrays are read-only: all games of a process share an envelope.
+    The arrays are read-only, because all games of a process share an envelope.
 
     Attributes:
         grid: The geometries.
-        parameters: The `relevant` parameters.
-        evasions: The target's evasions.
+        parameters: The `relevant` parameters of the game.
+        evasions: The ways in which the target may fly.
         code: Digest of the code that built it.
     """
 
@@ -88,14 +90,14 @@ class Envelope(Edges):
 
     @property
     def identity(self) -> dict[str, object]:
-        """The description of the envelope that its file has."""
+        """The description of the envelope that its file carries."""
         return _identity(self.parameters, self.grid, self.evasions, self.code)
 
     def save(self, path: str | Path) -> None:
-        """Writes an .npz file in one go: the edges, and their `identity` as JSON.
+        """Writes an .npz file in one go: the edges, and `identity` as JSON.
 
         Raises:
-            WriteError: It could not be written.
+            WriteError: The file cannot be written.
         """
         file = io.BytesIO()
         edges = {name: getattr(self, name) for name in _EDGES}
@@ -104,11 +106,11 @@ class Envelope(Edges):
 
     @classmethod
     def load(cls, path: str | Path) -> "Envelope":
-        """Reads a file of `save`.
+        """Reads a file that `save` wrote.
 
         Raises:
-            OSError: It cannot be read.
-            ValueError: It is no envelope of this version, or it is damaged.
+            OSError: The file cannot be read.
+            ValueError: The file is no envelope of this version, or is damaged.
         """
         data = Path(path).read_bytes()
         try:
@@ -123,7 +125,7 @@ class Envelope(Edges):
 
     @classmethod
     def _of(cls, edges: dict[str, np.ndarray], identity: dict[str, Any]) -> "Envelope":
-        """Returns the envelope of these edges and this `identity`."""
+        """Returns the envelope with these edges and this `identity`."""
         nodes = identity["grid"]
         speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
         grid = Grid(nodes["off"], nodes["aspect"], *speeds)
@@ -157,13 +159,13 @@ def build(
     """Builds the envelope of a game by flying every shot out.
 
     Args:
-        parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
+        parameters: a value for every row of csrc/params.h, as `parameters.resolve` returns them.
         grid: the geometries.
-        evasions: of the target: flying on, both turns cold, and any more of `EVASIONS`.
-        progress: called after each part with its number of cells.
+        evasions: names in `EVASIONS`: `PLAIN`, both of `COLD`, and any others.
+        progress: called after each part of the work with its number of cells.
 
     Raises:
-        ValueError: An unknown evasion, or one missing.
+        ValueError: An evasion is unknown, or a required one is missing.
     """
     parameters, shots = relevant(parameters), grid.shots()
     limits = np.broadcast_to(
@@ -187,13 +189,13 @@ def find_edges(
     """Finds the edges of hits for shots of any geometries.
 
     Args:
-        parameters: a value for each that is `RELEVANT`.
-        shots: array [shots] of `_core.SHOT`; range and evasion are not looked at.
-        limits: float [shots], ranges beyond which they do not hit [m], see `farthest`.
-        evasions, progress: as of `build`.
+        parameters: a value for each name in `RELEVANT`.
+        shots: array [shots] of `_core.SHOT`; its ranges and evasions are ignored.
+        limits: float [shots], ranges beyond which the shots cannot hit [m], see `farthest`.
+        evasions, progress: as in `build`.
 
     Raises:
-        ValueError: As `build`.
+        ValueError: As in `build`.
     """
     plain, cold, others = _numbers(evasions)
     seats = [seat_weights({"agent": 1.0})] * len(SEATS)
@@ -208,14 +210,15 @@ def find_edges(
 
 
 def game_envelope(parameters: Mapping[str, float]) -> Envelope:
-    """Returns the envelope of the grid `GAME` and all evasions, which a game's core looks up.
+    """Returns the envelope that a game's core looks up: grid `GAME`, all evasions.
 
-    It is built once for all games with the same `relevant` parameters, and kept: in this process,
-    and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's cache. A
-    folder that cannot be written to, or a missing one, is no error.
+    It is built once for all games with the same `relevant` parameters. It is kept in this process
+    and in a file: in the folder $MIDRANGE_CACHE or, without that variable, in the user's cache
+    folder. If there is no such folder, or it cannot be written to, the envelope is built by every
+    process.
 
     Args:
-        parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
+        parameters: a value for every row of csrc/params.h, as `parameters.resolve` returns them.
     """
     return _game_envelope(tuple(relevant(parameters).items()))
 
@@ -245,18 +248,18 @@ def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
 
 
 def cache_folder() -> Path | None:
-    """Returns the folder of `game_envelope`'s files; None without a home folder or the variable."""
+    """Returns the folder of `game_envelope`'s files; None without $MIDRANGE_CACHE and a home."""
     if folder := os.environ.get(CACHE_VARIABLE):
         return Path(folder)
     try:
         folder = Path(platformdirs.user_cache_dir("midrange_puffer"))
     except RuntimeError:
         return None
-    return folder if folder.is_absolute() else None  # older versions leave the "~" as it is
+    return folder if folder.is_absolute() else None  # older platformdirs leave a "~" in the path
 
 
 def relevant(parameters: Mapping[str, float]) -> dict[str, float]:
-    """Returns the `RELEVANT` parameters of the fly-outs: `physics_dt` is at least `LEAST_STEP`."""
+    """Returns the `RELEVANT` parameters of fly-outs, with `physics_dt` at least `LEAST_STEP`."""
     values = {name: parameters[name] for name in RELEVANT}
     return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
 
@@ -268,7 +271,7 @@ def _fly(
     ranges: np.ndarray,
     evasions: Sequence[int],
 ) -> np.ndarray:
-    """Returns True for each shot, of a cell and from a range, that hits in every evasion."""
+    """Returns True for each shot, from a cell and a range, that hits in every one of `evasions`."""
     hits = np.ones(len(cells), bool)
     for evasion in evasions:
         left = np.flatnonzero(hits)
@@ -279,7 +282,7 @@ def _fly(
 
 
 def _numbers(evasions: Sequence[str]) -> tuple[int, list[int], list[int]]:
-    """Returns the core's numbers of flying on, of the turns cold, and of the other evasions."""
+    """Returns the core's numbers of `PLAIN`, of the `COLD` evasions, and of all others."""
     names = list(EVASIONS)
     for name in evasions:
         if name not in names:
@@ -310,7 +313,7 @@ def _identity(
 
 @functools.cache
 def _code() -> str:
-    """Returns a digest of the compiled core and of the search's code."""
+    """Returns a digest of the compiled core and of the search's source."""
     files = (_core.__file__, __file__, envelope_search.__file__)
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
@@ -327,11 +330,11 @@ def launch_zone(
 ) -> np.ndarray:
     """Returns the range of an edge of the envelope on every bearing to a target.
 
-    Arrays of any shapes that broadcast.
+    The arrays may have any shapes that broadcast.
 
     Args:
-        envelope: as of `envelope.build`.
-        edge: the name of one of its arrays: "minimum", "inner", "nez", "cold" or "aero".
+        envelope: the envelope.
+        edge: "minimum", "inner", "nez", "cold" or "aero": the name of one of its arrays.
         bearings: of the target from the launcher [rad], counter-clockwise from +x.
         headings: of launcher and target [rad], counter-clockwise from +x.
         speeds: of launcher and target [m/s].
@@ -351,23 +354,25 @@ def look_up(
     launch_speed: np.ndarray,
     target_speed: np.ndarray,
 ) -> np.ndarray:
-    """Returns an edge between the envelope's nodes: linear in diamond angles and in speeds.
+    """Returns an edge of the envelope between its nodes.
 
-    Speeds beyond the grid are clamped to its ends. Arrays of any shapes that broadcast.
+    It is interpolated linearly in diamond angles (see `Grid`) and in speeds. Speeds beyond the grid
+    are clamped to its ends. The arrays may have any shapes that broadcast.
 
     Args:
-        envelope: as of `envelope.build`.
-        edge: as of `launch_zone`.
-        off_boresight: angle from the line to the target to the nose, positive to the left [rad].
-        aspect: angle from the target's line to the launcher to its course, counter-clockwise
-            [rad].
+        envelope: the envelope.
+        edge: as in `launch_zone`.
+        off_boresight: angle from the line launcher-target to the launcher's nose, positive to the
+            left [rad].
+        aspect: angle from the line target-launcher to the target's velocity, positive
+            counter-clockwise [rad].
         launch_speed, target_speed: [m/s]
 
     Returns:
         Ranges [m].
     """
     grid, values = envelope.grid, getattr(envelope, edge)
-    side = np.where(np.sin(off_boresight) < 0, -1.0, 1.0)  # the grid has noses to the left
+    side = np.where(np.sin(off_boresight) < 0, -1.0, 1.0)  # the grid has only noses to the left
     places = np.broadcast_arrays(
         _diamond(side * off_boresight) * (grid.off - 1) / 2,
         (_diamond(side * aspect) + 2) * grid.aspect / 4,
@@ -379,7 +384,7 @@ def look_up(
     total = np.zeros(())
     for corner in itertools.product((0, 1), repeat=len(places)):
         weights = [share if far else 1 - share for share, far in zip(shares, corner, strict=True)]
-        # The first node follows the last: right for aspects, and of weight 0 on other axes.
+        # After the last node comes the first. Aspects do wrap around; elsewhere its weight is 0.
         index = [
             (node + far) % size for node, far, size in zip(nodes, corner, values.shape, strict=True)
         ]
@@ -395,5 +400,5 @@ def _diamond(angle: np.ndarray) -> np.ndarray:
 
 
 def _place(nodes: tuple[float, ...], speed: np.ndarray) -> np.ndarray:
-    """Returns the place of a speed among evenly spaced nodes: 0 at the first, 1 at the second."""
+    """Returns the fractional index of a speed among evenly spaced nodes."""
     return np.clip((speed - nodes[0]) / (nodes[1] - nodes[0]), 0, len(nodes) - 1)

@@ -1,11 +1,14 @@
 """The search for missile envelopes: a grid of geometries, bounds of ranges, and edges of hits.
 
-The search flies shots by a function that it is given. Hits of a cell need not be an interval of
-ranges, so all ranges are scanned first: stretches and gaps longer than the scan's spacing are seen
-and counted. An edge is a range that is hit, with one at most `RESOLUTION` beyond it that is not.
-Where hits and misses alternate more finely than the scan, it is one of several such edges. They do
-so for some hundred metres around the farthest range from which a missile still arrives before the
-physics step in which it is spent.
+The search flies shots by a function that the caller gives. It takes any ranges of a cell (one
+geometry of the grid) and returns which of them hit. These ranges need not be one interval. So the
+search first scans all ranges with some spacing: it sees and counts all stretches of hits and all
+gaps that are longer than this spacing. It then refines each edge: a range that hits, with a range
+that misses at most `RESOLUTION` beyond it.
+
+Where hits and misses alternate within the spacing, the result is one of several such edges. This
+happens within some hundred metres of the longest range of a hit. There it matters whether the
+missile arrives before the physics step in which it is spent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,29 +21,33 @@ from numpy.typing import ArrayLike
 from midrange_puffer import _core
 
 RESOLUTION = 50.0  # m
-# Of the scan: a share of the range, within limits [m]; nearby, a turn more or less matters.
+# Spacing of the scan: a share of the range, within limits [m]. It is finer at short ranges, where
+# one turn more or less of the target decides.
 SPACING, LEAST_SPACING, MOST_SPACING = 0.07, 100.0, 2500.0
-POINTS = 7  # flown at once between a hit and a miss: two rounds, since (7 + 1)^2 > 2500 / 50
+POINTS = 7  # shots at once between a hit and a miss; two rounds do, as (7 + 1)^2 > 2500 / 50
 
 LONGEST_FLIGHT = 300.0  # s; the core ends a fly-out then
-FARTHEST = 400_000.0  # m, the end of the search: twice the greatest range of a start
-_STEP = 0.25  # s
-_MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and share of the range, for the error of such steps
+FARTHEST = 400_000.0  # m, end of the search: twice the longest range at a start
+_STEP = 0.25  # s, time step of `_straight_flight`
+_MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and share of the range: error of _STEP
 
 
 @dataclass(frozen=True)
 class Grid:
     """Geometries of a shot: off-boresight angle, aspect, and the speeds of launcher and target.
 
-    Off-boresight is the angle from the launcher's line to the target to its nose, to the left; to
-    the right all is mirrored. Aspect is the angle from the target's line to the launcher to its
-    velocity, positive counter-clockwise. Both are spaced evenly as diamond angles, which need no
-    trigonometry: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90 and 180
-    degrees.
+    The off-boresight angle is the angle from the line launcher-target to the launcher's nose,
+    positive to the left. The grid has only noses to the left; others are mirrored. The aspect is
+    the angle from the line target-launcher to the target's velocity, positive counter-clockwise.
+
+    The nodes of both are spaced evenly in diamond angles, which need no trigonometric function. A
+    diamond angle has the sign of the angle. Its size is d = |sin| / (|cos| + |sin|) ahead (cos >=
+    0) and 2 - d behind: 0, 1 and 2 at 0, 90 and 180 degrees.
 
     Attributes:
-        off: nodes from 0, nose-on, to 2, tail-on.
-        aspect: nodes from -2, tail-on, over 0, nose-on, up to where they begin again at 2; even.
+        off: number of nodes from 0, nose-on, to 2, tail-on.
+        aspect: number of nodes from -2, tail-on, over 0, nose-on, up to the one before 2, which
+            would be tail-on again; even.
         launch_speeds, target_speeds: rising [m/s].
     """
 
@@ -51,26 +58,26 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Nodes of each axis."""
+        """Number of nodes of each axis."""
         return self.off, self.aspect, len(self.launch_speeds), len(self.target_speeds)
 
     @property
     def off_angles(self) -> np.ndarray:
-        """Diamond angles [off]."""
+        """Diamond angles of the off-boresight nodes, [off]."""
         return np.linspace(0, 2, self.off)
 
     @property
     def aspect_angles(self) -> np.ndarray:
-        """Diamond angles [aspect]."""
+        """Diamond angles of the aspect nodes, [aspect]."""
         return np.arange(self.aspect) * 4 / self.aspect - 2
 
     def aspect_node(self, angle: float) -> int:
-        """Returns the node nearest to an aspect, given as a diamond angle."""
+        """Returns the index of the node nearest to an aspect, given as a diamond angle."""
         distance = np.abs(self.aspect_angles - angle)
         return int(np.minimum(distance, 4 - distance).argmin())
 
     def shots(self) -> np.ndarray:
-        """Returns a shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
+        """Returns a shot for every cell, `_core.SHOT` [cells], with range and evasion 0."""
         shots = np.zeros(self.shape, _core.SHOT)
         shots["nose"] = direction(self.off_angles)[:, None, None, None]
         shots["aspect"] = direction(self.aspect_angles)[:, None, None]
@@ -80,13 +87,13 @@ class Grid:
 
 
 def direction(diamond: np.ndarray) -> np.ndarray:
-    """Returns the unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
+    """Returns the unit vectors of diamond angles between -2 and 2, float32 [..., 2]."""
     size = np.abs(diamond)
     vector = np.stack([1 - size, np.copysign(np.minimum(size, 2 - size), diamond)], axis=-1)
     return (vector / np.linalg.norm(vector, axis=-1, keepdims=True)).astype(np.float32)
 
 
-# How far a target can be hit at best
+# The longest possible range of a hit
 
 
 def farthest(
@@ -97,13 +104,13 @@ def farthest(
 ) -> np.ndarray:
     """Returns ranges [m] beyond which no shot hits a target that flies on, at most `FARTHEST`.
 
-    The missile flies straight to the meeting point, which no turn can better. The target's speed is
-    between its present speed and the speed that it can hold.
+    It assumes a missile that flies straight to the meeting point, since any turn would slow it
+    down, and any target speed between the present one and the one that the target can hold.
 
     Args:
-        parameters: of flight and missiles.
-        aspect: float [aspects, 2], unit vectors of the target's velocity, by its line to the
-            launcher.
+        parameters: those of flight and missiles.
+        aspect: float [aspects, 2], unit vectors of the target's velocity in a frame whose x axis
+            points from the target to the launcher.
         launch_speeds, target_speeds: [launches] and [targets], m/s.
 
     Returns:
@@ -115,8 +122,8 @@ def farthest(
     ahead = np.copysign(ahead, aspect[:, 0, None, None])
     speeds = np.asarray(target_speeds, float)
     held = np.minimum(speeds, _top_speed(parameters))
-    # A target that is met after going `way` was at a range of way * ahead + sqrt(reach^2 -
-    # (way * aside)^2), by the law of cosines; that is greatest where way = reach * ahead / aside.
+    # By the law of cosines, a target that is met after flying `way` was launched at from a range of
+    # way * ahead + sqrt(reach^2 - (way * aside)^2). The maximum is at way = reach * ahead / aside.
     with np.errstate(divide="ignore"):
         way = np.clip(reach * ahead / aside, held * times, speeds * times)
     room = reach**2 - (way * aside) ** 2
@@ -127,9 +134,9 @@ def farthest(
 def _straight_flight(
     parameters: Mapping[str, float], launch_speeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns times [s], and the distances [times, launches] [m] of missiles that fly straight.
+    """Returns times [s], and the distances [times, launches] [m] of missiles in straight flight.
 
-    The distance is to a target that they hit, and so includes the hit radius.
+    The distance includes the hit radius: it is that of a target which the missile hits.
     """
     drag = parameters["gravity"] / parameters["missile_terminal_speed"] ** 2
     burn_time = parameters["missile_burn_time"]
@@ -148,38 +155,45 @@ def _straight_flight(
 
 
 def _top_speed(parameters: Mapping[str, float]) -> float:
-    """Returns a fighter's speed at which full thrust and drag balance [m/s]."""
+    """Returns the speed at which a fighter's full thrust equals its drag [m/s]."""
     pull = parameters["fighter_thrust"] / parameters["gravity"]
     return parameters["fighter_terminal_speed"] * np.sqrt(pull)
 
 
-# Where hits end
+# Edges of hits
 
 
 class Fly(Protocol):
-    """Flies shots at targets."""
+    """A function that flies shots at targets."""
 
     def __call__(
         self, cells: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]
     ) -> np.ndarray:
-        """Returns True for each shot, of int [n] cells and float [n] ranges [m], that always hits.
+        """Returns True for each shot that hits in all `evasions`, bool [n].
 
-        It must hit in all `evasions`, which are the numbers of the ways in which a target may fly.
+        Args:
+            cells: int [n], the shots' geometries.
+            ranges: float [n], m.
+            evasions: numbers of the ways in which the target may fly.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of hits of each cell, all [cells].
+    """The edges of hits of each cell, all arrays [cells].
+
+    A stretch is a run of ranges at which shots hit a target that flies on.
 
     Attributes:
-        minimum, aero: float32, ends of the widest stretch of hits [m]; 0 and 0 if nothing is hit.
-        cold, nez: float32, the farthest within it from which every evasion of `cold` and every
-            evasion is hit [m]; `minimum` if there is none.
-        inner: float32, near end of the stretch up to `nez` from which every evasion is hit [m].
-        stretches: int32, stretches of hits that the scan saw.
-        gaps: int32, stretches between `minimum` and `nez` from which it saw an evasion escape.
+        minimum, aero: float32, ends of the widest stretch [m]; both 0 if no shot hits.
+        cold: float32, the longest range in that stretch at which a shot hits in every `cold`
+            evasion [m]; `minimum` if there is none.
+        nez: float32, the same for all evasions, the end of the no-escape zone [m].
+        inner: float32, start of the run of ranges up to `nez` at which no evasion escapes [m].
+        stretches: int32, number of stretches that the scan saw.
+        gaps: int32, number of runs of ranges between `minimum` and `nez` at which the scan saw an
+            evasion escape.
     """
 
     minimum: np.ndarray
@@ -196,14 +210,15 @@ def search(
 ) -> Edges:
     """Finds the edges of every cell to within `RESOLUTION`, always on the side of the hits.
 
-    More `others` can only reduce `nez`. Always minimum <= inner <= nez <= cold <= aero.
+    Always minimum <= inner <= nez <= cold <= aero. Further evasions in `others` can only reduce
+    `nez`.
 
     Args:
         fly: flies shots of these cells.
-        limits: float [cells], ranges beyond which nothing can hit [m].
-        plain: the evasion in which the target does nothing.
-        cold: the evasions of `Edges.cold`.
-        others: the other evasions.
+        limits: float [cells], ranges beyond which no shot can hit [m].
+        plain: number of the evasion in which the target flies on.
+        cold: numbers of the evasions of `Edges.cold`.
+        others: numbers of all other evasions.
     """
     ranges = scan_ranges(limits.max())
     hits = _scan(fly, ranges[None] <= limits[:, None], ranges, [plain])
@@ -236,11 +251,11 @@ def scan_ranges(limit: float) -> np.ndarray:
 
 
 def widest_stretch(hits: np.ndarray, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first and last place of the longest run of hits, int [cells]; or 0 and -1.
+    """Returns the first and last index of the widest run of hits, int [cells]; or 0 and -1.
 
     Args:
-        hits: bool [cells, places].
-        ranges: [places], rising [m].
+        hits: bool [cells, ranges].
+        ranges: [ranges], rising [m].
     """
     starts = _run_starts(hits)
     last = np.where(hits, ranges - ranges[starts], -1).argmax(axis=1)
@@ -249,28 +264,28 @@ def widest_stretch(hits: np.ndarray, ranges: np.ndarray) -> tuple[np.ndarray, np
 
 
 def count_runs(marks: np.ndarray) -> np.ndarray:
-    """Returns the number of runs of True in each row of bool [rows, places], int32."""
+    """Returns the number of runs of True in each row of bool [rows, columns], int32."""
     return _begins(marks).sum(axis=1, dtype=np.int32)
 
 
 def last_place(marks: np.ndarray) -> np.ndarray:
-    """Returns the place of the last True in each row of bool [rows, places]; -1 without one."""
+    """Returns the index of the last True in each row of bool [rows, columns]; -1 without one."""
     last = marks.shape[1] - 1 - marks[:, ::-1].argmax(axis=1)
     return np.where(marks.any(axis=1), last, -1)
 
 
 def _begins(marks: np.ndarray) -> np.ndarray:
-    """Returns True at the first place of each run of True, bool [rows, places]."""
+    """Returns True at the first entry of each run of True, bool [rows, columns]."""
     return marks & ~np.pad(marks, ((0, 0), (1, 0)))[:, :-1]
 
 
 def _run_starts(marks: np.ndarray) -> np.ndarray:
-    """Returns the first place of the run of each True, int [rows, places]; elsewhere any."""
+    """Returns the index at which the run of each True begins, int; elsewhere without meaning."""
     return np.maximum.accumulate(np.where(_begins(marks), np.arange(marks.shape[1]), 0), axis=1)
 
 
 def _scan(fly: Fly, where: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]) -> np.ndarray:
-    """Returns True at places of `where` that hit in all `evasions`, bool [cells, places]."""
+    """Returns True where `where` is True and the shot hits in all `evasions`: [cells, ranges]."""
     hits = np.zeros_like(where)
     cells, places = np.nonzero(where)
     hits[cells, places] = fly(cells, ranges[places], evasions)
@@ -280,7 +295,7 @@ def _scan(fly: Fly, where: np.ndarray, ranges: np.ndarray, evasions: Sequence[in
 def _near_end(
     fly: Fly, ranges: np.ndarray, first: np.ndarray, evasions: Sequence[int]
 ) -> np.ndarray:
-    """Returns the near edge of the hits whose first place in the scan is `first` [m]."""
+    """Returns the near edge [m] of the hits that begin at index `first` of the scan."""
     return _refine(fly, ranges[first], ranges[np.maximum(first - 1, 0)], evasions)
 
 
@@ -292,7 +307,10 @@ def _far_end(
     minimum: np.ndarray,
     evasions: Sequence[int],
 ) -> np.ndarray:
-    """Returns the far edge of `hits` [m]; without any, of the hits from `minimum` on."""
+    """Returns the far edge [m] of `hits`.
+
+    In a cell without any, the edge is searched from `minimum` to the first hit of `stretch`.
+    """
     last = last_place(hits)
     inside = np.where(last < 0, minimum, ranges[last])
     outside = np.where(last < 0, ranges[stretch.argmax(axis=1)], ranges[last + 1])
@@ -302,7 +320,7 @@ def _far_end(
 def _refine(
     fly: Fly, inside: np.ndarray, outside: np.ndarray, evasions: Sequence[int]
 ) -> np.ndarray:
-    """Returns the last hit [m] on the way from `inside`, a hit, to `outside`, a miss."""
+    """Returns the last range [m] that hits, from `inside`, a hit, on to `outside`, a miss."""
     inside, outside = inside.astype(np.float32), outside.astype(np.float32)
     while len(cells := np.flatnonzero(np.abs(outside - inside) > RESOLUTION)):
         share = np.arange(POINTS + 2, dtype=np.float32) / (POINTS + 1)

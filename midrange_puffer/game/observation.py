@@ -1,4 +1,4 @@
-"""An agent's observation and spaces: the tables of features of csrc/feature_table.h."""
+"""An agent's observation and spaces, from the tables of features in csrc/feature_table.h."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from midrange_puffer.gymnasium_import import gymnasium
 
 @dataclass(frozen=True)
 class Feature:
-    """One number of the observation: value / scale, clipped to [-1, 1]."""
+    """One number of the observation: a value divided by `scale` and clipped to [-1, 1]."""
 
     name: str
     scale: float
@@ -31,34 +31,37 @@ OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
 def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
-    """Returns the features of an observation for these sizes; "stg" begins with those of "default".
+    """Returns the features of an observation for these team sizes.
+
+    "stg" has all features of "default", followed by more.
 
     Raises:
-        KeyError: No such observation.
+        KeyError: There is no such observation.
     """
     return tuple(Feature(*row) for row in _core.feature_rows(observation, red_size, blue_size))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one kind in a team's observation, one after the other, all of the same schema."""
+    """The rows of one kind in a team's observation: consecutive, all with the same features."""
 
     kind: str  # OWN, "ally", ENEMY, "radar", "inbound", "seeker" or "own_missile"
     rows: int
-    features: int  # of each
-    place: int  # of the first one's first feature
+    features: int  # number of features of a row
+    place: int  # index of the first row's first feature in the observation
 
 
 def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows, ...]:
     """Returns the kinds of rows of a team's observation, in their order.
 
     Args:
-        red_size, blue_size: fighters of the sides.
-        sensing: "full", or "radar": then "enemy" are contacts, "seeker" missiles with a lock on the
-            fighter, and "radar" the enemy radars that its receiver hears.
+        red_size, blue_size: numbers of fighters.
+        sensing: "full" or "radar". With "radar", rows "enemy" are contacts, "seeker" are missiles
+            with a lock on the fighter, and "radar" are the enemy radars that its warning receiver
+            hears.
 
     Raises:
-        ValueError: A size out of range, or one against one, whose observation has no rows.
+        ValueError: A size is out of range, or both are 1: that observation has no rows.
     """
     sizes = red_size, blue_size
     if not all(1 <= size <= _core.MAX_SIDE for size in sizes) or sizes == (1, 1):
@@ -73,16 +76,16 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
 
 @cache
 def rows_of(features: int) -> tuple[Rows, ...]:
-    """Returns the rows of a team's observation with so many features; () for other observations."""
+    """Returns the rows of a team's observation by its number of features; () for others."""
     for sensing, size in product((FULL, RADAR), range(2, _core.MAX_SIDE + 1)):
-        rows = team_rows(size, size, sensing)  # those of the larger side, whichever that is
+        rows = team_rows(size, size, sensing)  # the rows depend on the larger side only
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
             return rows
     return ()
 
 
 def sensing_of(rows: Iterable[Rows]) -> str:
-    """Returns the `sensing` of the games in which a team's observation has these rows."""
+    """Returns the `sensing` of the games whose team observation has these rows."""
     return RADAR if any(row.kind == HEARD for row in rows) else FULL
 
 
@@ -90,9 +93,9 @@ OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_
 
 
 def to_fly(observations: np.ndarray) -> np.ndarray:
-    """Returns True for fighters with these observations [n, features] that need controls, bool [n].
+    """Returns True for fighters that need controls, bool [n], by their observations [n, features].
 
-    The dead of teams need none.
+    In teams, dead fighters need none.
     """
     if rows_of(observations.shape[1]):
         return observations[:, OWN_ALIVE] > 0
@@ -100,7 +103,7 @@ def to_fly(observations: np.ndarray) -> np.ndarray:
 
 
 def enemies_of(rows: Iterable[Rows]) -> Rows:
-    """Returns the rows of the enemies, in the order of the levels of fire."""
+    """Returns the rows of the enemies; row k is the target of fire level k + 1."""
     return next(row for row in rows if row.kind == ENEMY)
 
 
@@ -110,7 +113,7 @@ RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 
 
 def shows(observation: str, features: int) -> bool:
-    """True if an observation has the features of a policy; `features` is 0 for a function."""
+    """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
     count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
@@ -120,21 +123,21 @@ def shows(observation: str, features: int) -> bool:
 
 
 class Seeing(Protocol):
-    """A player that observes."""
+    """A player that acts by observations."""
 
     @property
     def features(self) -> int:
-        """The number of features that it needs; 0 if it takes all of any observation."""
+        """Number of features that it needs; 0 if it takes observations of any length."""
         ...
 
     @property
     def any_size(self) -> bool:
-        """True if it flies in teams of any size."""
+        """True if it can fly in teams of any size."""
         ...
 
 
 def check_flies(name: str, player: Seeing, features: int) -> None:
-    """Raises UsageError if a player cannot fly in a team with so many features."""
+    """Raises UsageError if a player cannot fly in a team whose observation has `features`."""
     if not player.features or player.features == features:
         return
     if not rows_of(player.features):
@@ -148,7 +151,7 @@ def check_flies(name: str, player: Seeing, features: int) -> None:
 
 
 def check_sees(name: str, features: int, observation: str, where: str) -> None:
-    """Raises UsageError if an observation lacks features of a policy with so many."""
+    """Raises UsageError if an observation lacks some of the `features` that a policy needs."""
     if rows_of(features):
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
@@ -161,10 +164,10 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
 
 
 def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:
-    """Returns the smallest observation of a game that has the features of all players.
+    """Returns the shortest observation of a game that has the features of all players.
 
     Raises:
-        UsageError: A player of a game with another `sensing`, or of other teams.
+        UsageError: A player was trained with another `sensing`, or for other team sizes.
     """
     if is_team(parameters):
         observation = observed("default", parameters)
@@ -184,7 +187,7 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
 
 @dataclass(frozen=True)
 class Spaces:
-    """An agent's spaces; a policy needs nothing else of its environment."""
+    """An agent's spaces: all that a policy needs of its environment."""
 
     single_observation_space: gymnasium.spaces.Box
     single_action_space: gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box
@@ -194,10 +197,10 @@ class Spaces:
 def spaces_of(
     observation: str, action_mode: str = "discrete", red_size: int = 1, blue_size: int = 1
 ) -> Spaces:
-    """Returns the spaces of an agent with this observation and action mode, for these sizes.
+    """Returns the spaces of an agent with this observation and action mode, for these team sizes.
 
     Raises:
-        KeyError: No such observation or action mode.
+        KeyError: There is no such observation or action mode.
     """
     actions = {
         "discrete": gymnasium.spaces.MultiDiscrete(list(_core.action_levels(red_size, blue_size))),

@@ -1,7 +1,7 @@
 """The keys of [env]: the core's parameters, the environment's options, and the names of pilots.
 
-The parameters come from the one table in csrc/params.h. Everything is checked here; the core trusts
-its caller.
+The parameters come from the one table in csrc/params.h. This module checks every value; the core
+trusts its caller.
 """
 
 import difflib
@@ -17,15 +17,15 @@ from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES
 
-# Values by the names of the table's rows, each of its row's type: int, float, or str of a choice.
+# Values by the names of the table's rows. A row's type is int, float, or str for a choice.
 Parameters = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number with a name, or a choice: one row of csrc/params.h."""
+    """One row of csrc/params.h: a number with limits, or a choice."""
 
-    group: str  # rules, flight, missile, sensor, start: the game; reward, pilot: training only
+    group: str  # rules, flight, missile, sensor, start (the game); reward, pilot (training)
     name: str
     kind: type  # int or float
     default: int | float | str
@@ -33,12 +33,12 @@ class Parameter:
     maximum: int | float
     unit: str
     meaning: str
-    choices: tuple[str, ...] = ()  # the values of a choice
+    choices: tuple[str, ...] = ()  # the allowed values of a choice
 
 
 @dataclass(frozen=True)
 class Option:
-    """Another [env] key: a number within limits, one of `choices`, or a text of its own grammar."""
+    """Another key of [env]: a number within limits, one of `choices`, or a text that is parsed."""
 
     name: str
     kind: type
@@ -50,20 +50,20 @@ class Option:
 
 
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
-RULES_VERSION: int = _core.RULES_VERSION  # in replays and models
-SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # the version since which results are these to the bit
-FIRST_RULES = 1  # the version of files that name none
+RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
+SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
+FIRST_RULES = 1  # the version of files that state none
 # Rows added after version 1: (name, version that added it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
-# Controllers of a fighter, in the core's order: outside control, then the scripted pilots.
+# Controllers of a fighter, in the core's order: "agent" (outside control), then scripted pilots.
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
-# Pilots that need sensors are listed apart: all others are the nine pilots.
+# Pilots that need sensors. They are not in PILOTS, which has the nine others.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
-WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # SENSOR_PILOTS that need a team
+WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those SENSOR_PILOTS that need a team
 PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
-# From the easiest to fly against to the hardest.
+# The nine pilots from the weakest opponent to the strongest.
 LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
     "ace",
@@ -71,17 +71,17 @@ LADDER: tuple[str, ...] = (
 SELF = "self"
 POOL = "pool"
 HUMAN = "human"
-WINGMEN = "evader"  # by default: the best of the scripted teams
-ALL = "all"  # of the pilots
-SCRIPTED = "pilots"  # the group of engagements against pilots
-EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
+WINGMEN = "evader"  # the default wingmen: the strongest scripted team
+ALL = "all"  # stands for all pilots
+SCRIPTED = "pilots"  # names the group of engagements against pilots
+EXPORTED = ".onnx"  # suffix of exported policies (exported.py)
 MODEL_SUFFIXES = (".pt", EXPORTED)
-MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # use the missile envelope
+MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # pilots that use the missile envelope
 SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size")
-FULL, RADAR = "full", "radar"  # of `sensing`; RADAR is also the observation that goes with it
+FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 
 OPTIONS: dict[str, Option] = {
     option.name: option
@@ -119,13 +119,13 @@ OPTIONS: dict[str, Option] = {
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:
-    """Returns the end of an error message, with the nearest allowed name; "" if none is near."""
+    """Returns the end of an error message with the nearest allowed name; "" if none is similar."""
     near = difflib.get_close_matches(name, list(allowed), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def keywords(function: Callable[..., object]) -> list[str]:
-    """Returns the names of the arguments of a function or class, without its `**` argument."""
+    """Returns the names of a function's or class's arguments, without its `**` argument."""
     arguments = inspect.signature(function).parameters.values()
     return [item.name for item in arguments if item.kind is not inspect.Parameter.VAR_KEYWORD]
 
@@ -133,16 +133,16 @@ def keywords(function: Callable[..., object]) -> list[str]:
 def check(
     name: str, value: object, caller: Callable[..., object] | None = None
 ) -> int | float | str:
-    """Returns the value of a parameter in its own type.
+    """Returns the value of a parameter, converted to the parameter's type.
 
     Args:
-        name: of the parameter.
-        value: to be checked.
-        caller: the function or class that got it; a message may suggest its arguments.
+        name: name of the parameter.
+        value: value to check.
+        caller: the function or class that received it; a message may suggest one of its arguments.
 
     Raises:
-        ValueError: No such parameter, not a number, not whole where it must be, out of range, or
-            none of its choices.
+        ValueError: There is no such parameter, or the value is not a number, not whole where it
+            must be, out of range, or not one of the choices.
     """
     if name not in PARAMETERS:
         known = [*PARAMETERS, *(keywords(caller) if caller else ())]
@@ -162,7 +162,7 @@ def check(
 
 
 def finite(value: object) -> float | None:
-    """Returns a number as a finite float; None for anything else."""
+    """Returns a finite number as a float; None for anything else."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return None
     try:
@@ -177,17 +177,17 @@ def resolve(
     caller: Callable[..., object] | None = None,
     teams: bool = False,
 ) -> dict[str, Any]:
-    """Returns a value for every parameter: the checked overrides over the defaults.
+    """Returns a value for every parameter: the checked overrides, otherwise the defaults.
 
     Args:
         overrides: values by name.
-        caller: as of `check`.
-        teams: True if more than one may fly on a side.
+        caller: as in `check`.
+        teams: True if sides of several fighters are allowed.
 
     Raises:
-        ValueError: As `check`, or a lower end above its upper end, or a start without room for the
-            fighters.
-        UsageError: Teams where one flies against one.
+        ValueError: As in `check`; or a lower end is above its upper end, or the starting range is
+            too short for the fighters.
+        UsageError: The parameters ask for teams where they are not allowed.
     """
     values: dict[str, Any] = {row.name: row.default for row in PARAMETERS.values()}
     values.update({name: check(name, value, caller) for name, value in overrides.items()})
@@ -208,7 +208,7 @@ def sizes_of(parameters: Parameters) -> tuple[int, int]:
 
 
 def is_team(parameters: Parameters) -> bool:
-    """True if more than one flies on a side."""
+    """True if a side has more than one fighter."""
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
@@ -219,7 +219,7 @@ def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
 
 
 def callsigns(sizes: tuple[int, int]) -> tuple[str, ...]:
-    """Returns the names of all fighters for pictures: red and blue in one against one."""
+    """Returns the names of all fighters in pictures: in one against one "red" and "blue"."""
     return fighter_names(sizes) if max(sizes) > 1 else SEATS
 
 
@@ -232,7 +232,7 @@ def _check_teams(values: Parameters, teams: bool) -> None:
             "fly"
         )
     spacing, least = values["start_spacing_max"], values["start_range_min"]
-    most = 2 * least / (red + blue - 2)  # their lines are centred, and may stand in any direction
+    most = 2 * least / (red + blue - 2)  # both lines are centred, in any direction
     if spacing >= most:
         raise ValueError(
             f"start_spacing_max = {spacing:g}: must be below {most:g}, or the lines of {red} and "
@@ -248,7 +248,7 @@ def pilots_of(parameters: Parameters) -> tuple[str, ...]:
 
 
 def neutral_values(rules_version: int) -> dict[str, int | float | str]:
-    """Returns the rows added since a version of the rules, at values that change nothing."""
+    """Returns the rows added after a version of the rules, at values that change nothing."""
     return {
         name: row.choices[int(neutral)] if (row := PARAMETERS[name]).choices else row.kind(neutral)
         for name, version, neutral in ADDITIONS
@@ -257,13 +257,13 @@ def neutral_values(rules_version: int) -> dict[str, int | float | str]:
 
 
 def reward_bound(parameters: Parameters) -> float:
-    """Returns an upper bound of |reward|, by the weights and the length of a decision.
+    """Returns an upper bound of |reward| of one decision.
 
-    A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1, and
-    one of "result" is the reward of a result (csrc/RULES.md, "Rewards").
+    The unit of a reward's row tells its kind (csrc/RULES.md, "Rewards"): "1" is the weight of a
+    potential within +-1, "1/s" the weight of a rate within +-1, "result" the reward of a result.
 
     Args:
-        parameters: a value for every parameter, as of `resolve`.
+        parameters: a value for every parameter, as `resolve` returns them.
     """
     rewards = [row for row in PARAMETERS.values() if row.group == "reward"]
     weights = {
@@ -271,16 +271,17 @@ def reward_bound(parameters: Parameters) -> float:
         for unit in ("1", "1/s", "result")
     }
     potential, rate = sum(weights["1"]), sum(weights["1/s"])
-    # The potential turns to its opposite, or ends with the engagement, which then has a result.
+    # Within a decision the potential goes at most from -1 to 1 (weighted). Or the engagement ends:
+    # then the potential goes to 0, and the result is paid.
     most = max(2 * potential, potential + max(weights["result"]))
     return most + rate * parameters["physics_dt"] * parameters["substeps"]
 
 
 def pilot_names(text: str) -> tuple[str, ...]:
-    """Returns the pilots in a text: "all", or names separated by commas.
+    """Returns the pilots that a text names: "all", or names separated by commas.
 
     Raises:
-        ValueError: An unknown pilot, or one named twice.
+        ValueError: A pilot is unknown, or named twice.
     """
     if text == ALL:
         return PILOTS
@@ -296,7 +297,7 @@ def pilot_names(text: str) -> tuple[str, ...]:
 
 
 def seat_weights(shares: Mapping[str, float]) -> list[float]:
-    """Returns the core's row of weights for one seat, in its order of controllers."""
+    """Returns the core's row of weights for one seat, in the order of `CONTROLLERS`."""
     return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
 
 
@@ -310,16 +311,18 @@ def checked_choice(name: str, value: str) -> str:
 
 
 def observed(observation: str, parameters: Parameters) -> str:
-    """Returns the agents' observation in a game: with sensors it is "radar", in teams "team".
+    """Returns the observation that agents have in a game.
 
-    In teams with sensors it is "team_radar".
+    * Full information, one against one: `observation`, with "default" as it is.
+    * Sensors, one against one: "radar".
+    * Teams: "team"; with sensors "team_radar".
 
     Args:
-        observation: as requested; "default" is the game's own.
-        parameters: of the game.
+        observation: the requested one; "default" fits every game.
+        parameters: parameters of the game.
 
     Raises:
-        ValueError: An unknown observation, or one that does not fit the game's `sensing`.
+        ValueError: The observation is unknown, or does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
     sensing, in_team = parameters["sensing"], is_team(parameters)
@@ -342,17 +345,17 @@ def _checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def blindness(parameters: Parameters) -> str | None:
-    """Returns the reason why no radar of a game can ever have a track; None if one can.
+    """Returns the reason why no radar in a game can ever have a track; None if one can.
 
     Args:
-        parameters: a value for every parameter, as of `resolve`.
+        parameters: a value for every parameter, as `resolve` returns them.
     """
     if parameters["sensing"] != RADAR:
         return None
     wait, limit = parameters["radar_acquire_time"], parameters["time_limit"]
     if wait >= limit:
         return f"radar_acquire_time = {wait:g}: an engagement ends after time_limit = {limit:g} s"
-    # Thrust equals zero-lift drag, g / terminal speed², times speed²: see csrc/RULES.md, "Flight".
+    # At top speed thrust = zero-lift drag = g (speed / terminal speed)²; csrc/RULES.md, "Flight".
     share = parameters["fighter_thrust"] / parameters["gravity"]
     top = parameters["fighter_terminal_speed"] * math.sqrt(share)
     fastest, notch = max(top, parameters["start_speed_max"]), parameters["radar_notch_speed"]
@@ -362,7 +365,10 @@ def blindness(parameters: Parameters) -> str | None:
 
 
 def most_decisions(parameters: Parameters) -> int:
-    """Returns the most decisions of an engagement; one more, as the core counts physics steps."""
+    """Returns an upper bound of the number of decisions of an engagement.
+
+    It is one more than the time limit allows, because the core counts physics steps.
+    """
     decision = parameters["physics_dt"] * parameters["substeps"]
     return math.ceil(parameters["time_limit"] / decision) + 1
 

@@ -1,4 +1,4 @@
-"""Paths of fighters and missiles in an engagement, for plots, pages and viewers."""
+"""Paths of fighters and missiles in an engagement, for plots, web pages and viewers."""
 
 import math
 from bisect import bisect_right
@@ -18,15 +18,18 @@ from midrange_puffer.game.contacts import (
 from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
-SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
-# The state or end of a missile's flight. `lost`: its target was killed by another missile.
+SPEED_OF_SOUND = 340.0  # m/s, Mach 1
+# The state or end of a missile's flight. LOST: another missile killed its target.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
-# Guidance of a missile: by its target's last believed position; by its fighter's track; by its own
-# seeker's lock; in teams, by the track of a wingman's radar. Without sensors its seeker has a lock.
+# The source of a missile's guidance:
+# * ALONE: the last believed position of its target;
+# * SUPPORTED: the track of its fighter's radar;
+# * ACTIVE: the lock of its own seeker; always in games without sensors;
+# * RELAYED: in teams, the track of an ally's radar.
 ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
 
 
-_BY_SOURCE = np.full(len(SOURCES), ALONE)  # by the source of the contact with the target
+_BY_SOURCE = np.full(len(SOURCES), ALONE)  # guidance by source of the contact with the target
 _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 
 
@@ -48,7 +51,7 @@ class FighterPath(BodyPath):
     """A fighter's flight, up to its death.
 
     Attributes:
-        number: Of the fighter; red's come first.
+        number: Number of the fighter; red's fighters come first.
         side: Red (0) or blue (1).
         throttle: Position, 0 to 1.
         ammo: Missiles left.
@@ -66,16 +69,17 @@ class FighterPath(BodyPath):
 class MissilePath(BodyPath):
     """A missile's flight, from its launch to its end.
 
-    A missile that flies less than a decision leaves little data: its path goes straight to the
-    target that it hits, or stays at the launch point, and its target is the nearest enemy.
+    Paths are noted once a decision, so a flight within one decision is not seen. Its path is then a
+    straight line to the target that it hits. If it hits nothing, it stays at the launch point, and
+    the nearest enemy counts as its target.
 
     Attributes:
         owner: The fighter that launched it.
-        targets: The fighter that it flew at, for every time noted. When a target has died, the next
-            target is noted in the same decision.
+        targets: Its target at every noted time. When a target has died, the next target is noted in
+            the same decision.
         launched, burnt_out: Times of launch and of the motor's end [s].
         fate: FLYING, HIT, SPENT or LOST.
-        guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every time noted.
+        guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every noted time.
     """
 
     owner: int = 0
@@ -87,28 +91,29 @@ class MissilePath(BodyPath):
 
     @property
     def target(self) -> int:
-        """The fighter that it flew at last; after a hit the fighter that it has hit."""
+        """Its last target; after a hit, the fighter that it has hit."""
         return self.targets[-1]
 
 
 class Paths:
-    """Follows one engagement of a simulation, from now on.
+    """The paths of one engagement of a simulation, from the time of construction on.
 
     Args:
         sim: the simulation; call `note` after each `step`.
         env: the engagement.
 
     Attributes:
-        sizes: The fighters of red and of blue.
-        fighters, missiles: Their paths. Fighters are in the order of their numbers.
-        contacts: Of each fighter with each enemy; empty without sensors.
+        sizes: Numbers of red's and blue's fighters.
+        fighters: Paths of the fighters, in the order of their numbers.
+        missiles: Paths of the missiles.
+        contacts: Each fighter's contact with each enemy; empty in games without sensors.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
         self._sim = sim
         self._env = env
         self._has_sensors = sim.parameters["sensing"] == RADAR
-        self._slots: dict[int, tuple[int, MissilePath]] = {}  # in the air: age, and its path
+        self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
         self.sizes = sizes_of(sim.parameters)
         self.fighters = [
@@ -130,7 +135,7 @@ class Paths:
         return float(self._sim.time[self._env] * self._sim.parameters["physics_dt"])
 
     def note(self) -> None:
-        """Adds the present moment to all paths."""
+        """Adds the simulation's present state to all paths."""
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
         missiles = self._missiles()
         if self._has_sensors:
@@ -157,7 +162,7 @@ class Paths:
                 self._end(path, path.x[0], path.y[0], path.target)
 
     def cut_back(self) -> None:
-        """Removes all entries later than the simulation, after it was restored to a snapshot."""
+        """Removes all entries after the simulation's time, once it was restored to a snapshot."""
         step = self._sim.parameters["physics_dt"]
         end = self.time + step / 2
         self.missiles = [path for path in self.missiles if path.launched < end - step]
@@ -178,13 +183,13 @@ class Paths:
             if age:
                 path = paths[missiles["owner"][slot], round(self.time / step) - age]
                 path.fate = FLYING
-            else:  # dropped above with those launched in the next decision
+            else:  # launched just now, so its path was dropped above
                 path = self._launched(missiles, slot)
                 self._add_missile(path, missiles, slot)
             self._slots[slot] = age, path
 
     def _missiles(self) -> dict[str, np.ndarray]:
-        """Returns all slots, with the guidance of the missiles in them."""
+        """Returns the fields of all missile slots, with "guided": the source of guidance."""
         missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
         guided = np.full(len(missiles["active"]), ACTIVE)
         if self._has_sensors:
@@ -202,7 +207,7 @@ class Paths:
         for slot in np.flatnonzero(missiles["active"]):
             age, path = before.pop(slot, (0, None))
             if path is None or missiles["age"][slot] <= age:
-                if path:  # another one has taken its slot
+                if path:  # a new missile has taken its slot
                     ended.append(path)
                 path = self._launched(missiles, slot)
             self._add_missile(path, missiles, slot)
@@ -210,12 +215,12 @@ class Paths:
         return [*ended, *(path for _, path in before.values())]
 
     def _add_unseen(self, seen: list[MissilePath]) -> list[MissilePath]:
-        """Adds paths of missiles that were launched and ended since the last time; returns them.
+        """Adds paths of missiles that were launched and ended since the last `note`; returns them.
 
-        Their launchers' missile counts show them.
+        They are found by the missile counts of their launchers.
 
         Args:
-            seen: the missiles launched since then that are in the air.
+            seen: the missiles that were launched since then and are in the air.
         """
         owners = [path.owner for path in seen]
         unseen = []
@@ -228,7 +233,7 @@ class Paths:
         return unseen
 
     def _nearest_enemy(self, shooter: FighterPath) -> int:
-        """Returns the nearest enemy that lived at the start of the last decision."""
+        """Returns the enemy nearest at the start of the last decision, of those alive then."""
 
         def order(path: FighterPath) -> tuple[bool, float]:
             index = path.at(shooter.times[-2])
@@ -241,14 +246,14 @@ class Paths:
         return min(enemies, key=order).number
 
     def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissilePath:
-        """Returns the path of a new missile in the air."""
+        """Returns the path of a missile that is in the air and has none yet."""
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
-        # In whole steps, so that it equals the time of its launcher's entry to the bit.
+        # Computed from whole steps, so that it equals the noted time of the launcher to the bit.
         launched = int(self._sim.time[self._env]) - int(missiles["age"][slot])
         return self._begin(owner, target, launched * self._sim.parameters["physics_dt"])
 
     def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
-        """Returns a new missile's path, which begins at its launcher."""
+        """Returns a new missile's path, which begins at its launcher's position."""
         path = MissilePath(owner=owner, launched=launched)
         path.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
@@ -270,10 +275,12 @@ class Paths:
     def _mark_hits(
         self, killed: list[FighterPath], ended: list[MissilePath], unseen: list[MissilePath]
     ) -> None:
-        """Marks the missiles that have hit the fighters killed now.
+        """Marks the missiles that have hit the fighters killed in the last decision.
 
-        Of the missiles that ended with their target, and of those unseen, it was the nearest
-        whose owner has a new hit. Victims with a missile seen to end come first.
+        The core does not tell which missile hit. Candidates are the missiles whose target was the
+        victim when they ended, and the unseen ones of the other side; their owner's hit count must
+        have risen. Of these the nearest is marked. Victims with a candidate of the first kind come
+        first.
         """
         before, self._hits = self._hits, self._hit_counts()
         left = self._hits - before
@@ -291,7 +298,7 @@ class Paths:
                 left[hit.owner] -= 1
 
     def _end(self, path: MissilePath, x: float, y: float, target: int) -> None:
-        """Adds the end of a missile that is no longer in the air, by its last entry."""
+        """Adds the last entry of a missile that is no longer in the air, at the given position."""
         path.times.append(self.time)
         path.x.append(x)
         path.y.append(y)
@@ -305,7 +312,7 @@ class Paths:
         path.guided.append(int(missiles["guided"][slot]))
 
     def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
-        """Adds an entry of the values that fighters and missiles share."""
+        """Adds an entry of the values that fighters and missiles have in common."""
         path.times.append(self.time)
         for name in ("x", "y", "speed", "heading", "rudder"):
             getattr(path, name).append(float(bodies[name][index]))
@@ -320,9 +327,10 @@ def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: f
 
 
 def outcome_words(sim: Simulation, env: int = 0) -> str:
-    """Returns the outcome of an engagement, as "open", "red wins" or "draw by time".
+    """Returns the outcome of an engagement in words, such as "open", "red wins" or "draw by time".
 
-    In teams it also counts the living, as "red wins, 3 of 4 left" or "blue wins by time, 2 to 3".
+    In teams it also has the numbers of the living: "red wins, 3 of 4 left", "blue wins by time, 2
+    to 3".
     """
     outcome = sim.outcome[env]
     if outcome == 0:
@@ -333,7 +341,7 @@ def outcome_words(sim: Simulation, env: int = 0) -> str:
     how = " by time" if sim.truncated[env] else ", no missiles left" if min(left) else ""
     if outcome not in (1, 2):
         words = f"draw{how}" if any(left) else "mutual kill"
-    elif sum(sizes) == 2:  # also by a pressing_margin
+    elif sum(sizes) == 2:  # "by time" is left out: `pressing_margin` decided it
         words = f"{SEATS[outcome - 1]} wins"
     else:
         words = f"{SEATS[outcome - 1]} wins{how}"

@@ -1,9 +1,9 @@
-"""Figures of finished engagements, from their records, for one seat."""
+"""Figures of finished engagements for one seat, computed from their records."""
 
 import numpy as np
 
-RED_WINS, DRAW = 1, 3  # MrOutcome; blue's win is 2
-# The parts of the reward that are zero-sum.
+RED_WINS, DRAW = 1, 3  # values of MrOutcome; 2 is blue's win
+# The shaping parts of the reward; they are zero-sum.
 SHAPING = ("geometry", "ammunition", "threat", "pressure")
 
 
@@ -11,7 +11,7 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
     """Returns the wins, draws and losses of a seat, bool [records] each.
 
     Args:
-        records: of `_core.RECORD`.
+        records: array of `_core.RECORD`.
         seat: 0 (red) or 1 (blue).
     """
     return {
@@ -22,10 +22,11 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
 
 
 def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
-    """Returns the figures of a seat's pilot in the engagements, arrays [records] each.
+    """Returns a seat's figures in the engagements by name, arrays [records] each.
 
-    hit_rate, launch_range and the shares of the shots by the missile envelope (from R_min to R_NEZ,
-    from there to R_aero, beyond that or nearer than R_min) are of the engagements with shots only.
+    Some figures have entries only for engagements with shots: hit_rate, launch_range, and the
+    shares of the shots by the missile envelope: in_nez_share (R_min to R_NEZ), between_share (R_NEZ
+    to R_aero), wasted_share (nearer than R_min or beyond R_aero).
     """
     enemy, sign = 1 - seat, 1 if seat == 0 else -1
     results = outcomes(records, seat)

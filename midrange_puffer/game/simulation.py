@@ -1,4 +1,4 @@
-"""Simulation: the C core for tests, tools and notebooks; no learning in it."""
+"""Simulation: the C core for tests, tools and notebooks, without learning."""
 
 import hashlib
 import json
@@ -25,14 +25,14 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 
-# Limits of values that are set from outside: positions [m], speeds [m/s], missiles, ages [steps].
+# Limits of values that a caller may set: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
 MAX_AMMUNITION = int(PARAMETERS["ammunition"].maximum)
 MAX_AGE = 1_000_000_000
 
-# Source of a contact: no track yet; the radar sees the enemy; the track is from memory; the track
-# is lost; in teams, an ally's radar sees the enemy.
+# Source of a contact, in this order: no track yet; the own radar sees the enemy; the track is from
+# memory; the track is lost; in teams, an ally's radar sees the enemy.
 SOURCES = ("unseen", "radar", "memory", "lost", "linked")
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
@@ -40,27 +40,28 @@ _DIGEST_BYTES = 32
 
 
 class Simulation:
-    """Engagements side by side, each flown by controls from outside or by scripted pilots.
+    """Engagements side by side, in which callers or scripted pilots control the fighters.
 
-    SI units; headings counter-clockwise from +x. Fighters are numbered: red's first, then blue's;
-    parameters `red_size` and `blue_size` are their numbers. An engagement that has ended keeps its
-    outcome, and goes on flying, until `reset`. One thread at a time may use it: a call during
-    another call raises RuntimeError.
+    SI units; headings counter-clockwise from +x. Fighters are numbered, red's first, then blue's;
+    the parameters `red_size` and `blue_size` are their numbers. An engagement that has ended keeps
+    its outcome and flies on until `reset`. Only one thread at a time may use a simulation: a call
+    during another call raises RuntimeError.
 
     Args:
         num_envs: number of engagements, at least 1.
         seed: 0 <= seed < 2**64; draws the starts.
-        red, blue: the sides' controllers: "agent" (controls from outside) or the name of a pilot;
-            for teams also a list with one for each fighter of the side.
-        isa: instruction set, "auto" for the best this machine has.
-        observation: of `observe`, "default" or "stg". With `sensing="radar"`, "default" has the
-            sensors' data, and with teams the rows of `midrange_puffer.team_rows`.
-        threads: number of threads that step the engagements, in parts of 64, the caller's among
-            them; the result does not depend on it.
+        red, blue: the side's controller: "agent" (the controls given to `step`) or the name of a
+            pilot. For teams also a list with a controller for each fighter of the side.
+        isa: instruction set; "auto" is the best that this machine has.
+        observation: the observation that `observe` returns, "default" or "stg". With
+            `sensing="radar"`, "default" has the sensors' data; in teams it has the rows of
+            `midrange_puffer.team_rows`.
+        threads: number of threads, with the caller's, that step the engagements in parts of 64; the
+            result does not depend on it.
         **parameters: rows of csrc/params.h.
 
     Raises:
-        ValueError: an argument of the wrong name, type or range.
+        ValueError: An argument has a wrong name, type or range.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Simulation:
         ]
         weights = [seat_weights({name: 1.0}) for name in self._flown_by]
         observation = observed(observation, self.parameters)
-        # Only pilots and observations that use the envelope wait until it is built.
+        # Building the envelope takes time: only where a pilot or the observation uses it.
         needs_envelope = observation == "stg" or not set(MAP_PILOTS).isdisjoint(self._flown_by)
         envelope = game_envelope(self.parameters) if needs_envelope else None
         self._core = _core.Core(
@@ -94,23 +95,28 @@ class Simulation:
 
     @property
     def core(self) -> _core.Core:
-        """The C core itself, for readers that do not change an engagement."""
+        """The C core itself, for callers that only read."""
         return self._core
 
     def reset(self, seed: int | None = None) -> None:
-        """Starts every engagement from `seed`, by default the one last given or restored."""
+        """Starts every engagement from `seed`; None: the seed last given or restored."""
         self._core.reset(self._core.seed if seed is None else checked_seed(seed))
         self.rewards[:] = 0
 
     def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
         """Starts one engagement again, as any episode of any engagement of the seed.
 
-        Random numbers are keyed by (seed, engagement, episode), so that one engagement of many can
-        be flown alone.
+        Random numbers are keyed by (seed, engagement, episode), so one engagement of many can be
+        flown alone.
+
+        Args:
+            env: the engagement to start.
+            engagement: number of the engagement whose random numbers it uses.
+            episode: number of that engagement's episode.
 
         Raises:
-            ValueError: A number below 0 or above 2**30.
-            IndexError: No such engagement `env` here.
+            ValueError: `engagement` or `episode` is below 0 or above 2**30.
+            IndexError: There is no engagement `env`.
         """
         self._core.start(env, engagement, episode)
         self.rewards[env] = 0
@@ -120,11 +126,12 @@ class Simulation:
 
         Args:
             controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
-                [0, 1], fire (above 0.5; in teams at the enemy nearest the nose). Clipped to range;
-                not-a-number counts as 0. Fighters flown by pilots ignore theirs; None is neutral.
+                [0, 1], fire (a shot if above 0.5; in teams at the enemy nearest the nose). Values
+                are clipped; not-a-number counts as 0. Controls of fighters with a pilot are
+                ignored. None: all are 0.
 
         Raises:
-            ValueError: controls of another shape.
+            ValueError: The controls have another shape.
         """
         shape = (self.num_envs, self._core.fighters, 3)
         controls = np.zeros(shape) if controls is None else np.asarray(controls)
@@ -135,7 +142,7 @@ class Simulation:
         self._core.step_controls(controls, self.rewards)
 
     def advance(self, substeps: int) -> None:
-        """Flies `substeps` physics steps with the controls last given: no launches, no outcome."""
+        """Flies `substeps` physics steps with the last controls: no launches, no outcome."""
         self._core.advance(substeps)
 
     def set_fighter(
@@ -152,11 +159,13 @@ class Simulation:
         ammo: int | None = None,
         alive: bool | None = None,
     ) -> None:
-        """Changes the given values of one fighter; rudder and throttle are positions and commands.
+        """Changes the given values of one fighter.
+
+        A rudder or throttle sets both the position and the command of that control.
 
         Raises:
-            ValueError: a value out of range.
-            IndexError: no such engagement or fighter.
+            ValueError: A value is out of range.
+            IndexError: There is no such engagement or fighter.
         """
         state = self._core.get_fighter(env, fighter)
         state |= _body("fighter", x, y, heading_deg, speed, rudder)
@@ -184,11 +193,20 @@ class Simulation:
         rudder: float = 0.0,
         target: int | None = None,
     ) -> None:
-        """Puts a missile into a slot; `age` in physics steps, the target by default an enemy.
+        """Puts a missile into a slot.
+
+        Args:
+            env: the engagement.
+            missile: the slot.
+            owner: the fighter that launched it.
+            x, y, heading_deg, speed: position [m], course [degrees], speed [m/s].
+            age: physics steps since the launch.
+            rudder: its position.
+            target: the fighter that it flies at; None: the first enemy.
 
         Raises:
-            ValueError: a value out of range.
-            IndexError: no such engagement, slot or fighter.
+            ValueError: A value is out of range.
+            IndexError: There is no such engagement, slot or fighter.
         """
         owner = operator.index(owner)
         state = {
@@ -204,20 +222,22 @@ class Simulation:
         return self._core.red_size if fighter < self._core.red_size else 0
 
     def launch(self, env: int, fighter: int) -> bool:
-        """Launches at the nearest enemy now, whatever the launch interval.
+        """Launches at the nearest enemy now, regardless of the launch interval.
 
         Returns:
-            False without a missile or a living enemy, or with sensors without a track.
+            True if a missile was launched. False if the fighter has none left or no enemy lives, or
+            with sensors if the fighter has no track.
         """
         return self._core.launch(env, fighter)
 
     @property
     def fighters(self) -> dict[str, np.ndarray]:
-        """Copies [num_envs, fighters].
+        """The fighters' states by name, copies [num_envs, fighters].
 
-        float32 x y vx vy speed heading rudder throttle, int32 alive ammo wait pressed pilot.
-        heading in radians; wait in physics steps until the next launch is allowed; pressed in
-        physics steps, counted if `pressing_margin` is not 0; pilot an index into `CONTROLLERS`.
+        float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle. int32: alive, ammo
+        (missiles left), wait (physics steps until the next launch is allowed), pressed (physics
+        steps spent pressing, counted if `pressing_margin` is not 0), pilot (an index into
+        `CONTROLLERS`).
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
         return _motion(state) | {
@@ -231,9 +251,10 @@ class Simulation:
 
     @property
     def missiles(self) -> dict[str, np.ndarray]:
-        """Copies [num_envs, slots]: x y vx vy speed heading rudder, active owner target age.
+        """The missiles' states by name, copies [num_envs, slots]; all zero where no missile flies.
 
-        float32, and int32 from `active` on; all zero where not active. age in physics steps.
+        float32: x y [m], vx vy speed [m/s], heading [rad], rudder. int32: active, owner, target,
+        age [physics steps].
         """
         state = self._core.read("missile")
         out = _motion(state) | {name: state[name] for name in ("active", "owner", "target", "age")}
@@ -241,14 +262,17 @@ class Simulation:
 
     @property
     def contacts(self) -> dict[str, np.ndarray]:
-        """Each fighter's contact with its enemy, copies [num_envs, fighters]; with sensors only.
+        """Each fighter's contact with its enemy, copies [num_envs, fighters]; only with sensors.
 
-        In teams they are [num_envs, fighters, fighters of the larger side]: [.., f, k] is the
-        contact of fighter f with the k-th of the other side; zeros if there is no such enemy.
+        In teams the arrays are [num_envs, fighters, fighters of the larger side]: [.., f, k] is the
+        contact of fighter f with the k-th fighter of the other side; zeros if there is no such
+        enemy.
 
-        float32 x y vx vy speed heading of the enemy, as believed; int32 source, an index into
-        `SOURCES`, age and seen. age in physics steps since the enemy was last seen, once there was
-        a track; seen in physics steps for which the radar has seen it without a break, or -1.
+        * float32 x y vx vy speed heading: the enemy, as believed.
+        * int32 source: an index into `SOURCES`.
+        * int32 age: physics steps since the enemy was last seen, once there was a track.
+        * int32 seen: number of physics steps for which the radar has seen the enemy without a
+          break, or -1.
 
         Raises:
             ValueError: The game has no sensors.
@@ -269,10 +293,13 @@ class Simulation:
 
     @property
     def beliefs(self) -> dict[str, np.ndarray]:
-        """Each missile's belief about its target, copies [num_envs, slots]; with sensors only.
+        """Each missile's belief about its target, copies [num_envs, slots]; only with sensors.
 
-        float32 x y vx vy; int32 locked, 1 while its seeker has a lock, and unseen, physics steps
-        since the seeker of a locked missile last saw the target. All zero where no missile flies.
+        * float32 x y vx vy: the target, as believed.
+        * int32 locked: 1 while its seeker has a lock.
+        * int32 unseen: physics steps since the seeker of a locked missile last saw the target.
+
+        All are zero where no missile flies.
 
         Raises:
             ValueError: The game has no sensors.
@@ -288,7 +315,7 @@ class Simulation:
 
     @property
     def truncated(self) -> np.ndarray:
-        """True if the time limit ended the engagement, bool [num_envs]."""
+        """True where the time limit ended the engagement, bool [num_envs]."""
         return self._core.status()[1]
 
     @property
@@ -303,15 +330,16 @@ class Simulation:
         return out.reshape(self.num_envs, self._core.fighters, -1)
 
     def snapshot(self) -> bytes:
-        """Returns an exact copy of the state, for simulations with the same size and parameters."""
+        """Returns an exact copy of the state; `restore` needs the same size and parameters."""
         body = self._identity() + self.rewards.tobytes() + self._core.snapshot()
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
     def restore(self, snapshot: bytes) -> None:
-        """Restores a snapshot's state, and the seed of `start` and `reset`.
+        """Restores a snapshot's state, and the seed for `start` and `reset`.
 
         Raises:
-            ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.
+            ValueError: It is not a snapshot, is damaged, or is of another simulation; nothing is
+                changed.
         """
         snapshot = bytes(snapshot)
         start = len(_SNAPSHOT_MAGIC) + _DIGEST_BYTES
@@ -330,23 +358,23 @@ class Simulation:
         self.rewards[:] = rewards.view(np.float32).reshape(self.rewards.shape)
 
     def _identity(self) -> bytes:
-        """Returns a digest of the size, seats and parameters that a snapshot must share."""
+        """Returns a digest of size, controllers and parameters, which a snapshot must share."""
         text = json.dumps(
             [self.num_envs, self._flown_by, self._core.state_bytes, self.parameters], sort_keys=True
         )
         return hashlib.sha256(text.encode()).digest()
 
     def state_hash(self) -> int:
-        """Returns a 64-bit hash of all that the future depends on, given parameters and pilots."""
+        """Returns a 64-bit hash of all that the future depends on, except parameters, pilots."""
         return self._core.state_hash()
 
     def fight_hash(self) -> int:
-        """Returns a 64-bit hash of the flights, without the seed and the engagements' numbers."""
+        """Returns a 64-bit hash of the flights; it leaves out the seed and engagement numbers."""
         return self._core.fight_hash()
 
 
 def _side(side: str, names: str | Sequence[str], size: int) -> list[str]:
-    """Returns the controller of each fighter of a side."""
+    """Returns the controllers of a side's fighters, one each."""
     controllers = [names] * size if isinstance(names, str) else list(names)
     if len(controllers) != size:
         raise ValueError(f"{side} = {names!r}: {side}_size is {size}")
@@ -381,7 +409,7 @@ def _body(
     speed: float | None,
     rudder: float | None,
 ) -> dict[str, float]:
-    """Returns the given fields of a fighter or missile by the core's names."""
+    """Returns those fields of a fighter or missile that are given, by the core's names."""
     state = {}
     for name, value, low, high in (
         ("x", x, -MAX_POSITION, MAX_POSITION),
@@ -398,7 +426,7 @@ def _body(
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns x y vx vy speed heading rudder, from fields of entities."""
+    """Returns x y vx vy speed heading rudder, computed from the core's fields of bodies."""
     ahead, left, speed = state["c"], state["s"], state["v"]
     return {
         "x": state["x"],

@@ -1,7 +1,11 @@
-"""The space-time graph: predicted and possible paths of the next seconds.
+"""The space-time graph: predicted and possible paths of fighters and missiles in the next seconds.
 
-The C core flies all of them with the steps and the guidance of the game; the simulation is not
-changed. csrc/RULES.md, "Space-time graph".
+It answers, for one fighter and one enemy: which missiles in the air will hit? Does a full turn away
+to the left or right evade them, and a missile that the enemy fires now? How far can that missile
+reach at each time?
+
+The C core flies all paths with the game's own steps and guidance; the simulation is not changed.
+See csrc/RULES.md, "Space-time graph".
 """
 
 from dataclasses import dataclass, replace
@@ -12,28 +16,30 @@ from midrange_puffer import _core
 from midrange_puffer.game.parameters import finite, is_team, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
-FRONT = 16  # points of one side of a front
-# Unit vectors all around, symmetric about x; with so many the hull is at most 0.1 % too wide.
+FRONT = 16  # points of a front to each side of straight ahead
+# Unit vectors in all directions, symmetric about x. With 72 the hull is at most 0.1 % too wide.
 _ANGLES = np.arange(72) * (2 * np.pi / 72)
 _NORMALS = np.stack((np.cos(_ANGLES), np.sin(_ANGLES)))
-MAX_STEPS = _core.MAX_ADVANCE // _core.MAX_MOMENTS  # physics steps from point to point
-LAUNCHED = 0  # slot of the missile that the enemy launches now, in the lanes where it does
+MAX_STEPS = _core.MAX_ADVANCE // _core.MAX_MOMENTS  # most physics steps from point to point
+LAUNCHED = 0  # slot of the missile that the enemy launches now, in lanes with that launch
 
 
 @dataclass(frozen=True, eq=False)
 class MissilePrediction:
-    """A missile in the air, if both fighters hold their controls.
+    """The prediction of a missile in the air, if both fighters hold their controls.
 
     Attributes:
-        slot, owner, target: its slot, and the seats of its launcher and target.
-        points: float32 [T, 2], m; not-a-number from its end on.
+        slot: its slot.
+        owner, target: seats of its launcher and its target.
+        points: float32 [T, 2], positions [m]; not-a-number after its end.
         hits: True if it hits its target within the horizon.
-        ended: s from now at which it hits, is spent or loses its target; None if it flies on.
-        harmless: s from now after which it comes no nearer to its target: it has been outrun or has
-            passed, is spent, or its target is dead. None if it hits, or still burns or closes in at
-            the horizon.
-        miss: least distance to its target within the horizon, m; 0 if it hits.
-        escape_miss: the same, [2], if the seat of the graph escapes to the left, to the right.
+        ended: time from now at which it hits, is spent or loses its target [s]; None if it flies
+            on.
+        harmless: time from now after which it comes no nearer to its target [s]: the target outruns
+            it, it has passed the target, it is spent, or the target is dead. None if it hits, or if
+            it still burns or comes nearer at the horizon.
+        miss: least distance to its target within the horizon [m]; 0 if it hits.
+        escape_miss: [2], the same if the fighter of the graph escapes to the left, to the right.
     """
 
     slot: int
@@ -51,25 +57,25 @@ class MissilePrediction:
 class SpaceTime:
     """The space-time graph of one seat. Positions float32 in m, times in s from now.
 
-    An escape is full rudder to one side until the tail is to the enemy, then straight away from it,
-    at full throttle. A fighter that is hit stays where it was hit.
+    An escape is full rudder to one side until the tail points at the enemy, then straight on, at
+    full throttle. A fighter that is hit stays where it was hit.
 
     Attributes:
-        seat: of the fighter that the graph is about.
+        seat: seat of the fighter that the graph is about.
         times: float64 [T], from 0 on.
-        own: [T, 2], the own path at the present controls.
-        escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy
-            launches now; it ends where that missile hits.
-        fronts: [T, M, 2], the threat cone: how far a missile launched by the enemy now can be
-            at each time, however it is steered, from the hardest turn to its left to the hardest to
-            its right, seen from the launch point. Positions beyond it, by the hit radius, are
-            safe until then. None if the enemy cannot launch: one of the two is dead, or it has no
-            missile left.
-        shots: [2, T, 2], that missile, guided at each escape; not-a-number from its end on. None if
+        own: [T, 2], the fighter's path with its present controls.
+        escapes: [2, T, 2], its escapes to the left and right from a missile that the enemy launches
+            now; an escape ends where that missile hits.
+        fronts: [T, M, 2], the threat cone: the farthest points that a missile launched by the enemy
+            now can reach by each time, however it is steered. They go from the hardest turn to its
+            left to the hardest turn to its right, as seen from the launch point. A position beyond
+            the front by more than the hit radius is safe until that time. None if the enemy cannot
+            launch: one of the two is dead, or it has no missile left.
+        shots: [2, T, 2], that missile, guided at each escape; not-a-number after its end. None if
             the enemy cannot launch.
-        escape_miss: [2], m, least distance of each escape and its shot within the horizon; 0 if it
-            hits. None if the enemy cannot launch.
-        missiles: those in the air.
+        escape_miss: [2], least distance between each escape and its shot within the horizon [m]; 0
+            if it hits. None if the enemy cannot launch.
+        missiles: predictions of the missiles in the air.
     """
 
     seat: int
@@ -82,9 +88,12 @@ class SpaceTime:
     missiles: tuple[MissilePrediction, ...]
 
     def verdict(self, side: int) -> tuple[bool, str]:
-        """Returns True if an escape, left (0) or right (1), evades all missiles; and the reason.
+        """Returns whether an escape evades all missiles, and the reason.
 
-        All are those in the air, and one that the enemy fires now.
+        The missiles are those in the air and one that the enemy fires now.
+
+        Args:
+            side: the escape, left (0) or right (1).
         """
         inbound = [
             missile.escape_miss[side] for missile in self.missiles if missile.target == self.seat
@@ -106,13 +115,14 @@ def spacetime(
 
     Args:
         sim: the simulation; it is not changed.
-        env, seat: the engagement, and the fighter that the graph is about.
-        horizon: how far to look ahead, s.
-        interval: time from point to point, s; rounded to whole physics steps.
+        env: the engagement.
+        seat: the fighter that the graph is about.
+        horizon: length of the prediction [s].
+        interval: time from point to point [s]; rounded to whole physics steps.
 
     Raises:
-        ValueError: a horizon or interval that is none or too long.
-        IndexError: no such engagement or seat.
+        ValueError: The horizon or interval is no number above 0, or is too long.
+        IndexError: There is no such engagement or seat.
     """
     dt = sim.parameters["physics_dt"]
     for name, value in (("horizon", horizon), ("interval", interval)):
@@ -152,12 +162,12 @@ def spacetime(
 
 
 def _paths(points: np.ndarray, lanes: slice) -> np.ndarray:
-    """Returns some lanes of positions [T, lanes, 2], by lane."""
+    """Returns the paths in some lanes, [lanes, T, 2], from positions [T, lanes, 2]."""
     return points[:, lanes].swapaxes(0, 1).copy()
 
 
 def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) -> np.ndarray:
-    """Returns the threat cone of a fighter, as `SpaceTime.fronts`."""
+    """Returns a fighter's threat cone, in the form of `SpaceTime.fronts`."""
     state = sim.core.get_fighter(env, launcher)
     cone = sim.core.threat_cone(state["speed"], steps, count)
     left = np.array([_front(points.reshape(-1, 2).astype(float)) for points in cone])
@@ -170,14 +180,14 @@ def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) ->
 def _front(points: np.ndarray) -> np.ndarray:
     """Returns the border of the convex hull of points [n, 2] and their mirror images, [FRONT, 2].
 
-    Its points lie in directions from straight ahead round to the left end of the hull. Positions of
-    spent missiles are not-a-number.
+    The border's points lie in directions from straight ahead to the left end of the hull. Points
+    that are not-a-number, those of spent missiles, are skipped.
     """
     points = points[np.isfinite(points[:, 0])]
     if len(points) == 0:
         return np.zeros((FRONT, 2))
     points = np.concatenate((points, points * (1, -1)))
-    support = (points @ _NORMALS).max(axis=0)  # the hull is where x . normal <= support
+    support = (points @ _NORMALS).max(axis=0)  # the hull: all x with x . normal <= support
     surrounds = (support > 0).all()
     last = np.pi if surrounds else np.arctan2(points[:, 1], points[:, 0]).max()
     directions = np.linspace(0, last, FRONT)
@@ -224,20 +234,21 @@ def nearest_enemy(sim: Simulation, env: int, fighter: int) -> int:
 def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simulation, list[int]]:
     """Returns the engagement of a fighter and an enemy alone, as one against one.
 
-    Red's is its fighter 0, blue's its fighter 1. It has all missiles that fly at the fighter, as
-    the enemy's, and the fighter's own missiles that fly at the enemy. If they need more slots than
-    one against one has, those that fly at the fighter take precedence, the nearest first. The clock
-    is not carried over.
+    In the result, red's fighter has number 0 and blue's number 1. It has two kinds of missiles:
+    those that fly at the fighter, as missiles of the enemy, and the fighter's own missiles that fly
+    at the enemy. If these need more slots than one against one has, missiles at the fighter come
+    first, the nearest of them first. The clock starts anew.
 
     Args:
-        sim: with full information; it is not changed.
-        env, fighter, enemy: an engagement, and one of each side by their numbers.
+        sim: a game with full information; it is not changed.
+        env: the engagement.
+        fighter, enemy: numbers of a fighter of one side and a fighter of the other.
 
     Returns:
-        The pair's simulation, and the slot in `sim` of the missile in each of its slots, from 0 on.
+        The pair's simulation; and for each of its slots, from 0 on, the missile's slot in `sim`.
 
     Raises:
-        ValueError: The two are of one side.
+        ValueError: Both fighters are on one side.
     """
     red, _ = sizes_of(sim.parameters)
     side = int(fighter >= red)
@@ -270,20 +281,21 @@ def pair_graph(
     horizon: float = 20.0,
     interval: float = 1.0,
 ) -> SpaceTime:
-    """Returns the space-time graph of a fighter and one enemy, which may fire now, in any fight.
+    """Returns the space-time graph of a fighter and one enemy, who may fire now.
 
-    Teams call `pair_graph(sim, env, fighter)`, one against one `spacetime(sim, env, seat)`; in one
-    against one both return the same. Its `seat` is the fighter's side, and so are the owners and
-    targets of its missiles; the missiles' slots are those of `sim`.
+    It works in all games: in one against one it returns the same as `spacetime(sim, env, fighter)`.
+    In teams, the graph's `seat` and its missiles' owners and targets are sides (0 red, 1 blue), and
+    the missiles' slots are those of `sim`.
 
     Args:
-        sim: with full information; it is not changed.
-        env, fighter: the engagement, and the fighter that the graph is about.
-        enemy: the fighter of the other side; None: `nearest_enemy`.
-        horizon, interval: as of `spacetime`.
+        sim: a game with full information; it is not changed.
+        env: the engagement.
+        fighter: the fighter that the graph is about.
+        enemy: a fighter of the other side; None: `nearest_enemy`.
+        horizon, interval: as in `spacetime`.
 
     Raises:
-        ValueError, IndexError: As `spacetime` and `pair_of`.
+        ValueError, IndexError: As in `spacetime` and `pair_of`.
     """
     if not is_team(sim.parameters):
         return spacetime(sim, env, fighter, horizon, interval)

@@ -1,4 +1,4 @@
-"""The targets of a fighter: its enemies in the order of the core, and the control of a shot."""
+"""A fighter's targets: its enemies in the core's order, and the control of a shot at one."""
 
 import numpy as np
 
@@ -7,16 +7,16 @@ from midrange_puffer.game.simulation import Simulation
 
 
 def enemies_of(sim: Simulation, fighter: int, env: int = 0) -> np.ndarray:
-    """Returns the living enemies of a fighter by their numbers, int [n], the nearest first.
+    """Returns the numbers of a fighter's living enemies, int [n], the nearest first.
 
-    This is the order in which they are observed and fired at.
+    Observations list the enemies in this order, and the fire control counts them in it.
     """
     ranges, _ = _sight(sim, fighter, env)
     return _others(sim, fighter, env, ranges)
 
 
 def nearest_nose(sim: Simulation, fighter: int, env: int = 0) -> int | None:
-    """Returns the living enemy nearest the nose of a fighter; None if none lives."""
+    """Returns the living enemy at the least angle off a fighter's nose; None if none lives."""
     _, cosines = _sight(sim, fighter, env)
     enemies = _others(sim, fighter, env, -cosines)
     return int(enemies[0]) if len(enemies) else None
@@ -31,7 +31,7 @@ def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
 
 
 def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.ndarray:
-    """Returns the living enemies, those with the least keys first."""
+    """Returns the living enemies, in the order of rising keys."""
     red_size, _ = sizes_of(sim.parameters)
     numbers = np.arange(sum(sizes_of(sim.parameters)))
     is_enemy = (numbers >= red_size) != (fighter >= red_size)
@@ -42,7 +42,8 @@ def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.nda
 def _sight(sim: Simulation, fighter: int, env: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns the squared range [m²] of all fighters, and the cosine of their angle off the nose.
 
-    They are float32, summed in the core's order, so that equal ranges are equal here, too.
+    Both are float32, computed in the core's order of operations: ranges that are equal in the core
+    are equal here.
     """
     body = {name: values[env] for name, values in sim.core.read("fighter").items()}
     dx, dy = body["x"] - body["x"][fighter], body["y"] - body["y"][fighter]
