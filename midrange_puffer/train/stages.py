@@ -92,8 +92,8 @@ def open_stages(
         with closing(stages):
             yield stages
             stages.save()
-        assert stages.trainer.model_path is not None  # as it was just saved
-        loggers.close(stages.trainer.model_path)
+        if stages.trainer.model_path is not None:  # it is None on ranks other than 0
+            loggers.close(stages.trainer.model_path)
 
 
 class Stages:
