@@ -118,7 +118,7 @@ def _measure(
     policy: "nn.Module",
     opponents: Mapping[str, "Contestant"],
     options: Options,
-    parameters: Mapping[str, float],
+    parameters: Mapping[str, Any],
 ) -> tuple[dict[str, dict[str, Any]], list[Path], Exception | None]:
     """Lets the policy fight the opponents, one after another.
 
@@ -154,7 +154,7 @@ def _measure(
 
 def _save_replays(
     name: str,
-    recorders: Sequence["FightRecorder"],
+    recorders: Sequence["FightRecorder | None"],
     records: Sequence[np.ndarray],
     options: Options,
 ) -> list[Path]:
@@ -165,11 +165,12 @@ def _save_replays(
     model = f"{options.model.resolve().parent.name}_{options.model.stem}"
     total = min(len(KINDS) * count, options.episodes)
     with progress_bar(f"{name}: replays", total) as advance:
-        return save_instructive(recorders, records, count, folder, model, advance)
+        both = [recorder for recorder in recorders if recorder is not None]
+        return save_instructive(both, records, count, folder, model, advance)
 
 
 def _recorders(
-    name: str, opponent: "Contestant", options: Options, parameters: Mapping[str, float]
+    name: str, opponent: "Contestant", options: Options, parameters: Mapping[str, Any]
 ) -> tuple["FightRecorder | None", ...]:
     """Returns the recorders of the fights as red and as blue; None if no replays are wanted."""
     from midrange_puffer.replays.recorder import FightRecorder
@@ -189,7 +190,7 @@ def _report(
     entries: Mapping[str, Any],
     results: Mapping[str, dict[str, Any]],
     options: Options,
-    parameters: Mapping[str, float],
+    parameters: Mapping[str, Any],
 ) -> None:
     """Prints the results by opponent, and writes them to --json.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def compare(
     exported: "PolicyModule",
     progress: Callable[[int], None] = lambda count: None,
     *,
-    parameters: Mapping[str, float],
+    parameters: Mapping[str, Any],
 ) -> tuple[int, float]:
     """Compares the outputs of a policy and its exported form in fights against all pilots.
 

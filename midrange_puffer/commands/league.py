@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -189,7 +189,7 @@ def main(options: Options) -> int:
 
 
 def choose_anchors(
-    players: Collection[str], parameters: Mapping[str, float], threads: int = 1
+    players: Collection[str], parameters: Mapping[str, Any], threads: int = 1
 ) -> tuple[dict[str, float], str]:
     """Returns the fixed ratings in a league of these players, and what they mean in words."""
     from midrange_puffer.contest.match import rate_pilots
@@ -237,7 +237,7 @@ def _write_nash(path: Path, models: Mapping[str, Path], standings: "Standings") 
 
 
 def _play(
-    players: Mapping[str, "Contestant"], options: Options, parameters: Mapping[str, float]
+    players: Mapping[str, "Contestant"], options: Options, parameters: Mapping[str, Any]
 ) -> list[Pairing]:
     from midrange_puffer.contest.match import round_robin
 

@@ -130,8 +130,8 @@ def resolve_game(
 
 
 def load_models(
-    paths: Sequence[Path], given: Mapping[str, int | float], policy_name: str | None = None
-) -> tuple[list[tuple["PolicyModule", dict[str, Any]]], dict[str, int | float]]:
+    paths: Sequence[Path], given: Mapping[str, Any], policy_name: str | None = None
+) -> tuple[list[tuple["PolicyModule", dict[str, Any]]], dict[str, Any]]:
     """Loads models that were trained for the same game.
 
     Args:

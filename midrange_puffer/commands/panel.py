@@ -195,7 +195,7 @@ def _load(options: Options) -> tuple["Contestant", dict[str, float]]:
 
 
 def _meet(
-    candidate: "Contestant", row: Row, options: Options, parameters: Mapping[str, float]
+    candidate: "Contestant", row: Row, options: Options, parameters: Mapping[str, Any]
 ) -> tuple[Pairing, Path | None]:
     """Fights a row; returns the result, and the replay's file or None."""
     from midrange_puffer.replays.recorder import save_instructive
@@ -213,15 +213,16 @@ def _meet(
             threads=threads_of(options.threads),
             parameters=parameters,
         )
-    if not options.replay_dir:
+    both = [recorder for recorder in recorders if recorder is not None]
+    if not (options.replay_dir and both):
         return result, None
     name, folder = title(options.candidate), Path(options.replay_dir)
-    [replay] = save_instructive(recorders, records, 1, folder, name, most=1)
+    [replay] = save_instructive(both, records, 1, folder, name, most=1)
     return result, replay
 
 
 def _recorders(
-    row: Row, options: Options, parameters: Mapping[str, float]
+    row: Row, options: Options, parameters: Mapping[str, Any]
 ) -> tuple["FightRecorder", "FightRecorder"]:
     """Returns the recorders of the fights as red and as blue."""
     from midrange_puffer.replays.recorder import FightRecorder
@@ -229,13 +230,14 @@ def _recorders(
     own, enemy = shown(title(options.candidate)), row.name
     meta = {"model": shown(options.candidate), "opponent": enemy, "greedy": options.greedy}
     half = options.episodes // 2
-    return tuple(
+    red, blue = (
         FightRecorder(names, half, options.seed, parameters, meta, row.parts)
         for names in ((own, enemy), (enemy, own))
     )
+    return red, blue
 
 
-def _differences(options: Options, parameters: Mapping[str, float]) -> list[str]:
+def _differences(options: Options, parameters: Mapping[str, Any]) -> list[str]:
     """Returns the differences of this test from the public panel, in words."""
     differences = []
     if options.seed != SEED:

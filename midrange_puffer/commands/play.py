@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
@@ -143,7 +143,7 @@ def _play(session: "Session", folder: Path | None) -> None:
 
 def load_contestants(
     options: Options,
-) -> tuple[list["Contestant | list[Contestant]"], list[str], dict[str, int | float]]:
+) -> tuple[list["Contestant | list[Contestant]"], list[str], dict[str, Any]]:
     """Loads the players of red and blue.
 
     Returns:
@@ -170,9 +170,7 @@ def load_contestants(
     return contestants, names, parameters
 
 
-def _load(
-    texts: Sequence[str], options: Options
-) -> tuple[dict[str, "Contestant"], dict[str, int | float]]:
+def _load(texts: Sequence[str], options: Options) -> tuple[dict[str, "Contestant"], dict[str, Any]]:
     """Returns the contestant of each text, and the parameters of the game."""
     players: dict[str, Contestant] = {
         text: load_opponent(text) if kind_of(text) == FUNCTION else text for text in texts

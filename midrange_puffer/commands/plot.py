@@ -6,7 +6,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -193,7 +193,9 @@ def _read_curves(path: Path) -> list[Curve]:
 
 
 def _find_population(options: Options) -> Options:
-    return replace(options, folders=[run_folder.find_run(options.population, options.data_dir)])
+    return replace(
+        options, folders=[run_folder.find_run(str(options.population), options.data_dir)]
+    )
 
 
 def _draw_population(options: Options) -> None:
@@ -251,9 +253,10 @@ def _find_replay(options: Options) -> Options:
 def _draw_replay(options: Options) -> None:
     from midrange_puffer.show.engagement_plot import Engagement, plot_engagement
 
-    replay = verified(options.replay)
+    path = str(options.replay)
+    replay = verified(path)
     plot_engagement(Engagement(replay.names, replay.paths(), replay.outcome), options.picture)
-    print(f"{describe(options.replay, replay)}; {shown(options.picture)}")
+    print(f"{describe(path, replay)}; {shown(options.picture)}")
 
 
 # A fight of a policy or a pilot: one moment of it, the pictures of both sides, or its paths.
@@ -272,7 +275,7 @@ def _find_fighters(options: Options) -> Options:
     return replace(options, opponent=opponent)
 
 
-def _load_fighters(options: Options) -> tuple[list["Contestant"], dict[str, int | float]]:
+def _load_fighters(options: Options) -> tuple[list["Contestant"], dict[str, Any]]:
     """Returns red and blue, and the parameters of the game."""
     import torch
 
@@ -299,7 +302,7 @@ def _draw_moment(options: Options) -> None:
 
     contestants, parameters = _load_fighters(options)
     session = Session(contestants, seed=options.seed, greedy=options.greedy, **parameters)
-    fighter, time = _fighter(options, session.paths.sizes), options.spacetime
+    fighter, time = _fighter(options, session.paths.sizes), options.spacetime or 0.0
     while session.paths.time < time - 1e-6 and not session.over:
         session.step()
     now = session.paths.time
@@ -359,7 +362,8 @@ def _draw_engagement(options: Options) -> None:
     from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
 
     contestants, parameters = _load_fighters(options)
-    engagement = record_engagement(*contestants, options.seed, options.greedy, **parameters)
+    red, blue = contestants
+    engagement = record_engagement(red, blue, options.seed, options.greedy, **parameters)
     plot_engagement(engagement, options.picture)
     path, out = shown(options.pilot or options.model), shown(options.picture)
     print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {out}")

@@ -40,7 +40,7 @@ def read(argv: Sequence[str]) -> Options:
         raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
     if not option.is_rank():
         path = options.config
-        if is_resumed:
+        if options.resume is not None:
             folder = run_folder.find_run(options.resume, data_dir(options.overrides))
             path = folder / run_folder.CONFIG
         check_update(load_config(path, options.overrides, complete=is_resumed))

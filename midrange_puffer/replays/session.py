@@ -173,7 +173,7 @@ class Session:
 
     def __init__(
         self,
-        contestants: Sequence["Contestant"],
+        contestants: Sequence["Contestant | Sequence[Contestant]"],
         names: Sequence[str] = SEATS,
         seed: int = 0,
         greedy: bool = False,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import nn
 
 from midrange_puffer.game.parameters import SEATS, callsigns
 from midrange_puffer.game.paths import (
@@ -18,13 +17,14 @@ from midrange_puffer.game.paths import (
     outcome_words,
 )
 from midrange_puffer.names import label, versus
-from midrange_puffer.policies.own_pilot import Function
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, new_figure, open_frame, outlined, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from midrange_puffer.policies.contestants import Contestant
 
 STAR = "#ffc52e"
 TICK = 20.0  # s between the marks on a fighter's trail
@@ -58,8 +58,8 @@ class Engagement:
 
 
 def record_engagement(
-    red: str | nn.Module | Function,
-    blue: str | nn.Module | Function,
+    red: "Contestant",
+    blue: "Contestant",
     seed: int = 0,
     greedy: bool = False,
     **parameters: Any,
@@ -81,7 +81,7 @@ def record_engagement(
     return Engagement(names_of((red, blue)), session.paths, outcome_words(session.sim))
 
 
-def names_of(contestants: Sequence[str | nn.Module | Function]) -> tuple[str, ...]:
+def names_of(contestants: Sequence["Contestant"]) -> tuple[str, ...]:
     """Returns the names of contestants in a plot."""
     return tuple(
         contestant if isinstance(contestant, str) else getattr(contestant, "__name__", "policy")
