@@ -29,7 +29,7 @@ if os.environ.get("MIDRANGE_SANITIZE") == "1":
     sizes = " ".join(f"X(with, {side})" for side in SIDES)
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     # Asserts, too: Python's own flags have NDEBUG.
-    BUILD_FLAGS += ["-O1", "-g", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitize]
+    BUILD_FLAGS += ["-O1", "-g1", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitize]
     BUILD_FLAGS += [f"-DMR_SIDE_SIZES(X, with)={sizes}"]
     LINK_FLAGS += sanitize
 else:
