@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""Fixtures and hooks of all tests."""
 
 import contextlib
 import importlib.util
@@ -21,7 +21,7 @@ ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/tes
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Small tensors gain nothing from more, and tests may share the machine."""
+    """Runs torch in one thread: small tensors gain nothing from more, and tests run in parallel."""
     if importlib.util.find_spec("torch") is None:  # as in `make newest`
         yield
         return
@@ -37,9 +37,9 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory) -> Iterator[None]:
-    """Nothing that is kept in a home comes from the user or from an earlier run of the tests.
+    """Gives this run of the tests a home of its own, without files of the user or of earlier runs.
 
-    What one test leaves there, such as a missile envelope, the next ones find.
+    Later tests find what earlier tests keep there, such as a missile envelope.
     """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:  # one for all that run side by side
@@ -54,9 +54,9 @@ def own_home(tmp_path_factory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def one_map() -> Iterator[None]:
-    """The default game's missile envelope for every game: to find each takes seconds.
+    """Gives every game the default game's missile envelope, as finding each takes seconds.
 
-    That those of extreme parameters can be found is seen in test_envelope.py.
+    test_envelope.py finds those of extreme parameters.
     """
     from midrange_puffer.game.envelope import game_envelope
     from midrange_puffer.game.parameters import resolve
@@ -70,7 +70,7 @@ def one_map() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cluster(pytestconfig) -> Iterator[object]:
-    """A Ray cluster of a head and two nodes with a core each; who kills one adds another.
+    """Starts a Ray cluster of a head and two one-core nodes. A test that kills a node adds one.
 
     See `ray_nodes`.
     """
@@ -83,7 +83,7 @@ def cluster(pytestconfig) -> Iterator[object]:
 
 @pytest.hookimpl(trylast=True)  # after the fixtures that use it
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End the Ray cluster with the last test on it, so that it runs beside no others."""
+    """Ends the Ray cluster after the last test on it, so that it runs beside no other tests."""
     if on_cluster(item) and not (nextitem and on_cluster(nextitem)):
         item.config.stash.get(CLUSTER, contextlib.ExitStack()).close()
 
@@ -97,26 +97,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def on_cluster(item: pytest.Item) -> bool:
-    """Whether a test is of a module that uses the Ray cluster."""
+    """Returns True if a test's module uses the Ray cluster."""
     return item.path.as_posix().endswith(ON_CLUSTER)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores, as some tests wait for processes; many find little to do."""
+    """Returns one worker more than cores, as some tests wait, but at most MOST_WORKERS."""
     return min(_cores() + 1, MOST_WORKERS)
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Give all tests of a module to one worker, as they share its fixtures.
+    """Gives all tests of a module to one worker, as they share its fixtures.
 
-    So are those of all modules that use the Ray cluster, of which there is one. (xdist 3.8's own
+    One worker also gets all modules that use the one Ray cluster. (xdist 3.8's own
     `--dist loadgroup` finds no groups with pytest 9.2, which has other node ids.)
     """
     from xdist.scheduler import LoadScopeScheduling
@@ -131,7 +131,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # after everybody else's words
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Say at the very end how many tests were skipped for want of what, and how to get it."""
+    """Prints last how many tests were skipped, what each lacks, and how to get it."""
     result = yield
     reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
     for reason, count in reasons.items():
@@ -142,7 +142,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
 
 @pytest.fixture
 def display(monkeypatch) -> Iterator[None]:
-    """A screen that nobody sees, and no events on it yet."""
+    """Opens an invisible screen without events."""
     import pygame
 
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

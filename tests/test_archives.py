@@ -19,7 +19,7 @@ def saved(**arrays: np.ndarray) -> bytes:
 
 
 def with_header(header: bytes) -> bytes:
-    """An archive with an array of eight bytes under this header."""
+    """Returns an archive with an array of eight bytes under this header."""
     text = header.ljust(117) + b"\n"
     return write_zip({"x.npy": b"\x93NUMPY\x01\x00" + bytes([len(text), 0]) + text + bytes(8)})
 

@@ -17,7 +17,7 @@ EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def anchors(text: str) -> set[str]:
-    """What a link into a page may name: its headings, as GitHub writes them."""
+    """Returns the anchors of a page: its headings, as GitHub writes them."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
@@ -77,7 +77,7 @@ SHORTER = {
 
 @pytest.mark.slow
 def test_snippets_run(tmp_path):
-    """In a folder with a run, a model and an exported model, which some of them take."""
+    """They run in a folder with a run, a model and an exported model."""
     folder = tmp_path / "experiments" / "run"
     folder.mkdir(parents=True)
     made = exports.make(tmp_path)

@@ -79,7 +79,7 @@ FIRST_WORDS = r"(?:puffer|python|make|taskset|torchrun|ray|pip|export|eval|midra
 
 
 def commands() -> list[str]:
-    """All command lines, each once, without their comments."""
+    """Returns all command lines, each once, without comments."""
     text = "\n".join(page.read_text() for page in PAGES)
     blocks = "\n".join(re.findall(r"^```(?:bash|sh|console)\n(.*?)^```$", text, re.M | re.S))
     lines = re.findall(rf"^ {{4}}({FIRST_WORDS} .*)$", text, re.M)
@@ -92,7 +92,7 @@ def is_run(command: str) -> bool:
 
 
 def sampled(commands: list[str]) -> Iterator[object]:
-    """The commands as cases: `make test` runs the first one of each mode with the same options."""
+    """Yields the commands as cases. `make test` runs the first of each mode and set of options."""
     seen = set()
     for command in commands:
         words = shlex.split(command)
@@ -166,7 +166,7 @@ def test_it_runs(folder, command, monkeypatch, capsys):
 
 
 def expanded(folder, word: str) -> list[str]:
-    """A word as a shell gives it on."""
+    """Returns a word as a shell expands it."""
     if "*" not in word:
         return [word]
     return sorted(str(path.relative_to(folder)) for path in folder.glob(word))

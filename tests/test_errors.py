@@ -1,4 +1,4 @@
-"""What is said where there is not enough memory."""
+"""Messages when memory is not enough."""
 
 import numpy as np
 import pytest

@@ -87,7 +87,7 @@ def test_what_else_stands_in_a_lock_is_not_told(tmp_path, said):
 
 
 def test_a_child_that_lives_on_does_not_keep_a_lock(tmp_path):
-    """As a worker that is stopped, or has not yet seen that the trainer was killed."""
+    """For example a stopped worker, or one that has not yet seen the end of its trainer."""
     with lock(tmp_path, "digs here"):
         child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
         child.start()

@@ -1,4 +1,4 @@
-"""JSON files are what they should be, or it is said what is wrong with them."""
+"""JSON files have the expected content, or the error names what is wrong."""
 
 import json
 import math

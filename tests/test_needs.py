@@ -1,4 +1,4 @@
-"""What tests need is looked for where it may be, and what is missing is told."""
+"""Programs that tests need are found, and the end of a run names those that are missing."""
 
 import os
 import subprocess

@@ -49,7 +49,7 @@ def site(built) -> Path:
 
 @pytest.mark.slow
 def test_a_dead_link_or_anchor_or_a_page_out_of_the_nav_fails(built):
-    """And nothing else: without these three mistakes the build succeeds."""
+    """There are no other warnings, so without these three mistakes the build succeeds."""
     _, done = built
     assert done.returncode != 0
     for said in ("'nowhere.md'", "'training.md#nowhere'", "lonely.md", "with 3 warnings"):
@@ -57,7 +57,7 @@ def test_a_dead_link_or_anchor_or_a_page_out_of_the_nav_fails(built):
 
 
 def words(page) -> set[str]:
-    """What stands as code in a page."""
+    """Returns the texts in code style of a page."""
     return set(re.findall(r"<code>([^<]*)</code>", page.read_text()))
 
 

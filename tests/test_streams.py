@@ -1,4 +1,4 @@
-"""Output that cannot be written costs no work, and is told of once."""
+"""Output that cannot be written costs no work, and is reported once."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ sys.exit(cli.main())
     ],
 )
 def test_what_was_to_be_printed_is_missed_but_no_training(words, status):
-    """That has a folder with all that it found."""
+    """A training keeps its results in a folder."""
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
             [sys.executable, "-c", MAIN, *words], stdout=full, stderr=subprocess.PIPE, text=True
@@ -79,7 +79,7 @@ def test_what_was_to_be_printed_is_missed_but_no_training(words, status):
 
 @pytest.mark.parametrize(("unbuffered", "stdout"), [("1", "a line\n"), ("", "")])
 def test_what_is_printed_does_not_wait_for_the_end(unbuffered, stdout):
-    """On stderr never, and on stdout not with PYTHONUNBUFFERED, as containers have it."""
+    """stderr is unbuffered, and so is stdout with PYTHONUNBUFFERED, as in containers."""
     code = "import os, sys; from midrange_puffer.streams import lasting; lasting().__enter__(); "
     code += "print('a line'); print('a word', file=sys.stderr); os._exit(0)"
     done = subprocess.run(
@@ -102,6 +102,6 @@ with lasting():
 
 
 def test_children_have_all_streams_where_some_are_closed():
-    """Or a file of theirs would get the number of one, and what is printed."""
+    """Otherwise a file of theirs could get a stream's number, and with it the output."""
     done = subprocess.run(["bash", "-c", '"$@" <&- >&- 2>&-', "bash", sys.executable, "-c", PARENT])
     assert done.returncode == 0

@@ -31,7 +31,7 @@ def stubs(body: list[ast.stmt]) -> dict[str, object]:
 
 
 def contents(holder: ModuleType | type, home: str) -> dict[str, object]:
-    """The same of a module or class itself, without what it imports from elsewhere."""
+    """Returns the same of a module or class itself, without what it imports from elsewhere."""
     names: dict[str, object] = {}
     for name, value in vars(holder).items():
         if name.startswith("_") or getattr(value, "__module__", home) != home:

@@ -13,7 +13,7 @@ def variants(monkeypatch):
 
 
 def course(value: str, seed: int, steps: int, seconds: float, slope: float) -> dict[str, object]:
-    """A run whose score rises by `slope` a step, at the same rate all the time."""
+    """Returns a run whose score rises by `slope` a step, at the same rate all the time."""
     scores = [slope * steps * part for part in (0, 0.5, 1)]
     return {
         "value": value,

@@ -1,4 +1,4 @@
-"""What the attacks of tools/hostile need as tests."""
+"""Makes the attacks of tools/hostile importable."""
 
 import sys
 

@@ -27,8 +27,9 @@ TIME_SCALE = 4  # so that a test takes less long: it looks every 0.4 s of the fi
 
 
 class Beginner:
-    """A player of red who follows only the texts on the screen: nose at the enemy, a shot
-    inside R_NEZ, and away when warned.
+    """A player of red who follows only the texts on the screen.
+
+    It points its nose at the enemy, fires inside R_NEZ, and turns away when warned.
 
     After a shot it waits until that missile has ended.
     """

@@ -11,7 +11,7 @@ SIDES = (1, 2)  # the sizes of csrc/isas.h that the programs have: kernels take 
 
 
 def build(folder: Path, name: str, compiler: str, *flags: str) -> Path:
-    """Compile the core and tests/support/NAME.c into a folder; return the program."""
+    """Compiles the core and tests/support/NAME.c into a folder; returns the program."""
     sizes = " ".join(f"X(with, {side})" for side in SIDES)
     options = ["-std=c11", "-ffp-contract=off", "-w", f"-I{CSRC}", *flags]
     options += [f"-DMR_SIDE_SIZES(X, with)={sizes}", f"-DMR_ISAS(X)=X({ISA})"]

@@ -27,11 +27,11 @@ class Body:
         return self.zero_lift_drag + induced * (rudder / self.turn_radius) ** 2
 
     def rest_speed(self, rudder: float = 0.0, throttle: float = 1.0) -> float:
-        """Speed at which thrust and drag balance: P1 straight, P2 in a turn."""
+        """Returns the speed of equal thrust and drag: P1 straight, P2 in a turn."""
         return sqrt(throttle * self.thrust / self.drag(rudder))
 
     def boost(self, speed: float, time: float) -> tuple[float, float]:
-        """P4: distance and speed after thrusting straight for `time`."""
+        """Returns distance and speed after thrusting straight for `time` (P4)."""
         top = self.rest_speed()
         tau = top / self.thrust
         phi = atanh(speed / top)
@@ -39,17 +39,17 @@ class Body:
         return top * tau * log(cosh(end) / cosh(phi)), top * tanh(end)
 
     def coast(self, speed: float, time: float) -> tuple[float, float]:
-        """P5: distance and speed after coasting straight for `time`."""
+        """Returns distance and speed after coasting straight for `time` (P5)."""
         end = speed / (1 + self.zero_lift_drag * speed * time)
         return log(speed / end) / self.zero_lift_drag, end
 
     def coast_to(self, speed: float, end_speed: float) -> tuple[float, float]:
-        """P5 the other way round: distance and time of slowing to `end_speed`."""
+        """Returns distance and time of slowing to `end_speed` (P5 inverted)."""
         distance = log(speed / end_speed) / self.zero_lift_drag
         return distance, (1 / end_speed - 1 / speed) / self.zero_lift_drag
 
     def speed_on_circle(self, speed: float, rudder: float, throttle: float, arc: float) -> float:
-        """P6: speed after flying an arc of that length."""
+        """Returns the speed after flying an arc of that length (P6)."""
         rest2 = self.rest_speed(rudder, throttle) ** 2
         return sqrt(rest2 + (speed**2 - rest2) * exp(-2 * self.drag(rudder) * arc))
 
@@ -59,7 +59,7 @@ MISSILE = Body(terminal_speed=400, turn_radius=1000, lift_drag=2, thrust=147)
 
 
 def chase_reach(speed: float) -> float:
-    """What a burnt-out missile gains on a fighter that runs straight away at its top speed."""
+    """Returns the distance that a burnt-out missile gains on a fighter that runs at top speed."""
     top = FIGHTER.rest_speed()
     distance, time = MISSILE.coast_to(speed, top)
     return distance - top * time

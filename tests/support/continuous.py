@@ -13,12 +13,12 @@ CONTINUOUS = "--env.action-mode=continuous"
 
 
 def fresh_policy(**settings: float) -> nn.Module:
-    """A policy as training begins with it."""
+    """Returns a policy as training begins with it."""
     return make_policy(spaces_of("default", "continuous"), {"hidden_size": 16, **settings})
 
 
 def save(path: Path, policy: nn.Module) -> Path:
-    """Write a continuous policy of this module as a model file."""
+    """Writes a continuous policy of this module as a model file."""
     config = load_config(None, ["--policy.hidden-size=16", CONTINUOUS])
     model_file.save_model(path, config, policy.state_dict(), 0)
     return path

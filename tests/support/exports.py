@@ -42,7 +42,7 @@ class Made(NamedTuple):
 
 
 def make(folder: Path, kind: str = "levels", hidden: int = HIDDEN, gain: float = 100) -> Made:
-    """Write a policy into `folder`, whose actions change with what it sees, by the `gain`."""
+    """Writes a policy into `folder`; with more `gain` its actions depend more on observations."""
     words = ["--policy.hidden-size", str(hidden), *KINDS[kind]]
     for name in ("input-size", "hidden-size"):
         words += [f"--rnn.{name}", str(hidden)]
@@ -71,9 +71,9 @@ def make(folder: Path, kind: str = "levels", hidden: int = HIDDEN, gain: float =
 
 
 def with_metadata(data: bytes, **entries: object) -> bytes:
-    """An .onnx file with other metadata; those that are None are missing, text is as it is.
+    """Returns an .onnx file with other metadata: None removes an entry, text is kept as it is.
 
-    It has no digest, as it would not fit.
+    The digest is removed, as it would not fit.
     """
     model = onnx.load_from_string(data)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
@@ -86,7 +86,7 @@ def with_metadata(data: bytes, **entries: object) -> bytes:
 
 
 def hide(package: str, patch: pytest.MonkeyPatch) -> None:
-    """As if a package were not installed."""
+    """Makes a package look as if it were not installed."""
     find = importlib.util.find_spec
     patch.setattr(importlib.util, "find_spec", lambda n: None if n == package else find(n))
 
@@ -94,7 +94,7 @@ def hide(package: str, patch: pytest.MonkeyPatch) -> None:
 def forward(
     weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """What a graph computes, in float64: perceptron, GELU and LSTM as their authors define them."""
+    """Computes a graph in float64: perceptron, GELU and LSTM as their authors define them."""
     recurrent = "lstm_h" in inputs
     part = "policy." * recurrent
 

@@ -1,4 +1,4 @@
-"""Collectors that are only thought of, on a clock that is only thought of."""
+"""Simulated collectors on a simulated clock."""
 
 import math
 from collections import defaultdict
@@ -12,7 +12,7 @@ from midrange_puffer.train.vector import StepTime
 
 @dataclass
 class Call:
-    """What an actor was asked for; `done` is the time when it will have been done [s]."""
+    """A call of an actor's method; `done` is the simulated time of its end [s]."""
 
     actor: int
     method: str
@@ -62,7 +62,7 @@ class FakeActors:
         self._place()
 
     def _place(self) -> None:
-        """Let actors begin that there is a core for."""
+        """Starts the actors that have a core."""
         alive = [actor for actor in range(self._actors) if actor not in self.killed]
         for actor in alive[: self.cores]:
             if actor not in self._free:
@@ -114,7 +114,7 @@ class FakeActors:
         self._place()
 
     def idle(self, actor: int, since: float, until: float) -> float:
-        """How much of a time an actor had nothing to do [s]."""
+        """Returns the time without work of an actor in an interval [s]."""
         busy = [
             (max(call.begun, since), min(call.done, until))
             for call in self.calls
@@ -124,5 +124,5 @@ class FakeActors:
 
 
 def made_by(rollout: Rollout) -> tuple[int, int, object]:
-    """The actor, its seed and its weights."""
+    """Returns the actor, its seed and its weights."""
     return tuple(rollout.stats["made by"])

@@ -17,7 +17,7 @@ OUTSIDE_EXIT = 4
 
 
 def read_panel(folder: Path, share: float) -> None:
-    """Note one more reading, after this share of the training."""
+    """Writes one more reading, after this share of the training."""
     path, score = folder / "readings.json", share / 2
     total = json.loads((folder / "trial.json").read_text())["total_timesteps"]
     before = json.loads(path.read_text())["readings"] if path.exists() else []
@@ -54,7 +54,7 @@ def refuse(folder: Path) -> None:
 
 
 def fill(folder: Path) -> None:
-    """The disk, once there is a reading."""
+    """Fails with a full disk after a reading."""
     read_panel(folder, 0.5)
     print("puffer: error: cannot write run/model_000002.pt: No space left on device")
     sys.exit(OUTSIDE_EXIT)
@@ -77,14 +77,14 @@ def vanish(folder: Path) -> None:
 
 
 def hang(folder: Path) -> None:
-    """Beside a worker that hangs, too."""
+    """Hangs, and its worker hangs too."""
     worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     (folder / "workers").write_text(str(worker.pid))
     time.sleep(600)
 
 
 def linger(folder: Path) -> None:
-    """Until whoever started it is gone, as a trial does; finish at once where that is to be."""
+    """Waits for the end of its parent, as a trial does; finishes at once if `enough` exists."""
     if (folder / "enough").exists():
         return finish(folder)
     read_panel(folder, 0.5)
@@ -98,14 +98,14 @@ def count_cores(folder: Path) -> None:
 
 
 def muddle(folder: Path) -> None:
-    """Leave readings that are none."""
+    """Writes malformed readings."""
     reading = {"agent_steps": 500, "seconds": 1, "score": -7, "scores": {}}
     (folder / "readings.json").write_text(json.dumps({"readings": [reading]}))
     time.sleep(600)
 
 
 def meet(folder: Path) -> None:
-    """Wait for another that does so at the same time."""
+    """Waits for another trial that does the same."""
     (folder / "here").write_text(str(sorted(os.sched_getaffinity(0))))
     while len(list(folder.parent.glob("*/here"))) < 2:
         time.sleep(0.01)

@@ -10,19 +10,19 @@ from midrange_puffer.game.parameters import PAIRS, PARAMETERS
 
 
 def exactly(**thresholds: float) -> dict[str, float]:
-    """Both ends of a threshold's range, by its name without _min and _max."""
+    """Returns both ends of a threshold's range, by its name without _min and _max."""
     return {f"{name}{end}": value for name, value in thresholds.items() for end in ("_min", "_max")}
 
 
 def without_draws() -> dict[str, float]:
-    """Every threshold of the pilots narrowed to the middle of its range."""
+    """Returns every threshold of the pilots narrowed to the middle of its range."""
     pairs = [pair for pair in PAIRS if PARAMETERS[pair[0]].group == "pilot"]
     middles = [(PARAMETERS[low].default + PARAMETERS[high].default) / 2 for low, high in pairs]
     return {end: middle for pair, middle in zip(pairs, middles, strict=True) for end in pair}
 
 
 def bearing_deg(of: State, seen_from: State) -> float:
-    """Angle from the nose to another body, positive to the left."""
+    """Returns the angle from the nose to another body, positive to the left."""
     line = atan2(of["y"] - seen_from["y"], of["x"] - seen_from["x"])
     return degrees(turned(atan2(seen_from["vy"], seen_from["vx"]), line))
 
@@ -39,7 +39,7 @@ def closing_speed(one: State, other: State) -> float:
 
 @dataclass(frozen=True)
 class Moment:
-    """What stands at the beginning of a decision. Red is the pilot's, blue the enemy."""
+    """The state at the beginning of a decision. The pilot flies red; blue is the enemy."""
 
     time: float
     red: State
@@ -74,7 +74,7 @@ class Moment:
 
 
 def scene(pilot: str, *, red: State | None = None, blue: State | None = None, **parameters: float):
-    """A pilot at the origin, nose along +x, and its enemy far ahead of it; states override."""
+    """Places a pilot at the origin, nose along +x, and its enemy far ahead; states override."""
     sim = Simulation(red=pilot, **parameters)
     place(sim, **(red or {}), blue=blue)
     return sim
@@ -92,7 +92,7 @@ def see(sim: Simulation) -> Moment:
 def watch(
     sim: Simulation, seconds: float, enemy: tuple[float, float, float] = (0, 1, 0)
 ) -> list[Moment]:
-    """Fly on while the enemy holds its controls; the beginning of each decision, and the end."""
+    """Flies on with constant enemy controls; returns the beginning of each decision and the end."""
     command = controls(blue=enemy)
     moments = [see(sim)]
     while moments[-1].time - moments[0].time < seconds:
@@ -102,19 +102,19 @@ def watch(
 
 
 def launches(moments: list[Moment]) -> list[int]:
-    """The moments at which the pilot fired."""
+    """Returns the moments at which the pilot fired."""
     ammo = [moment.red["ammo"] for moment in moments]
     return [i for i in range(len(moments) - 1) if ammo[i + 1] < ammo[i]]
 
 
 def first_turn(moments: list[Moment]) -> int | None:
-    """The moment at which the pilot first moved its rudder by much."""
+    """Returns the moment at which the pilot first moved its rudder by much."""
     rudders = [abs(after.red["rudder"]) for after in moments[1:]]
     return next((i for i, rudder in enumerate(rudders) if rudder > 0.1), None)
 
 
 def with_room(values: dict[str, float | str]) -> dict[str, float | str]:
-    """The parameters with sizes and a start that go together."""
+    """Returns the parameters with sizes and a start that go together."""
     others = values["red_size"] + values["blue_size"] - 2
     if others and values["start_spacing_max"] >= 2 * values["start_range_min"] / others:
         room = {"start_spacing_min": 100.0, "start_spacing_max": 100.0}

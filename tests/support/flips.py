@@ -1,11 +1,11 @@
-"""Bit rot for the tests: files with one bit turned over."""
+"""Files with one flipped bit."""
 
 import random
 from collections.abc import Iterator
 
 
 def flipped(data: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
-    """`data` with one of its bits turned over, at `count` random places."""
+    """Yields `data` with one bit flipped, at `count` random places."""
     places = random.Random(seed)
     for _ in range(count):
         place, bit = places.randrange(len(data)), places.randrange(8)

@@ -20,7 +20,7 @@ CERTAIN = 50.0  # a logit by which nothing else is ever drawn
 
 
 class Spy:
-    """Stands in for a core, and keeps what both seats saw and their controls in each decision."""
+    """A core that keeps the observations and controls of both seats in each decision."""
 
     def __init__(self, core: _core.Core) -> None:
         self._core = core
@@ -40,7 +40,7 @@ class Spy:
 
 
 def config(recurrent: bool = False) -> Config:
-    """The configuration of a small policy."""
+    """Returns the configuration of a small policy."""
     words = ["--policy.hidden-size", str(HIDDEN)]
     for name in ("input-size", "hidden-size"):
         words += [f"--rnn.{name}", str(HIDDEN)]
@@ -48,7 +48,7 @@ def config(recurrent: bool = False) -> Config:
 
 
 def policy(seed: int = 0, recurrent: bool = False) -> nn.Module:
-    """A policy that is sure of its actions, which change with what it sees, and remembers."""
+    """Returns a policy with certain actions that depend on the observation and its memory."""
     torch.manual_seed(seed)
     settings = config(recurrent)
     made = make_policy(
@@ -62,7 +62,7 @@ def policy(seed: int = 0, recurrent: bool = False) -> nn.Module:
 
 
 def constant(rudder: int, throttle: int = 2, fire: int = 0) -> nn.Module:
-    """A policy that does one thing always."""
+    """Returns a policy with constant actions."""
     made = policy()
     with torch.no_grad():
         made.actor.weight.zero_()
@@ -72,14 +72,14 @@ def constant(rudder: int, throttle: int = 2, fire: int = 0) -> nn.Module:
 
 
 def save(path: Path, made: nn.Module, agent_steps: int = 0) -> Path:
-    """Write a policy of this module as a model file."""
+    """Writes a policy of this module as a model file."""
     recurrent = hasattr(made, "lstm")
     model_file.save_model(path, config(recurrent), made.state_dict(), agent_steps)
     return path
 
 
 def write_pool(folder: Path, weights: Mapping[str, float], **policies: nn.Module) -> Path:
-    """Write the pool's file with these members, and the model files of `policies` beside it."""
+    """Writes the pool's file with these members, and the model files of `policies` beside it."""
     for name, made in policies.items():
         save(folder / f"{name}.pt", made)
     members = [

@@ -16,14 +16,14 @@ ENTITY = 8
 
 
 def config(size: int = 2) -> Config:
-    """The configuration of a small policy of two sides of this size."""
+    """Returns the configuration of a small policy of two sides of this size."""
     sizes = [f"--env.{side}-size={size}" for side in ("red", "blue")]
     widths = [f"--policy.hidden-size={HIDDEN}", f"--policy.entity-size={ENTITY}"]
     return load_config(None, [*sizes, *widths])
 
 
 def constant(rudder: int, throttle: int = 2, size: int = 2) -> Policy:
-    """A policy that does one thing always, and never fires."""
+    """Returns a policy with constant actions that never fires."""
     made = Policy(spaces_of(_core.TEAM, "discrete", size, size), HIDDEN, entity_size=ENTITY).eval()
     with torch.no_grad():
         made.actor.weight.zero_()
@@ -34,6 +34,6 @@ def constant(rudder: int, throttle: int = 2, size: int = 2) -> Policy:
 
 
 def save(path: Path, made: Policy, size: int = 2) -> Path:
-    """Write a policy of this module as a model file."""
+    """Writes a policy of this module as a model file."""
     model_file.save_model(path, config(size), made.state_dict(), 0)
     return path

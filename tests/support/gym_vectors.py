@@ -21,7 +21,7 @@ class Place(gymnasium.Wrapper):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[np.ndarray, dict]:
-        """By its part of the options; without a seed, as it goes on."""
+        """Resets with its part of the options; without a seed it continues its episodes."""
         own = {
             name: np.asarray(value)[self._index] if np.ndim(value) else value
             for name, value in (options or {}).items()
@@ -42,14 +42,14 @@ def sync(num_envs: int, **kwargs: object) -> gymnasium.vector.SyncVectorEnv:
 
 
 def draw_actions(envs: gymnasium.vector.VectorEnv, steps: int) -> list[np.ndarray]:
-    """Random actions, each held for a while, so that something comes of them."""
+    """Returns random actions, each held for a while so that it has an effect."""
     envs.action_space.seed(5)
     drawn = [envs.action_space.sample() for _ in range(steps // 8 + 1)]
     return [drawn[step // 8] for step in range(steps)]
 
 
 def assert_same(one: object, other: object, where: str = "infos") -> None:
-    """The same keys, types, shapes and bits, all the way down."""
+    """Checks for the same keys, types, shapes and bits, recursively."""
     assert type(one) is type(other), where
     if isinstance(one, dict):
         assert one.keys() == other.keys(), where
@@ -69,7 +69,7 @@ def assert_same(one: object, other: object, where: str = "infos") -> None:
 
 
 def final_infos(infos: dict) -> dict[int, dict]:
-    """The infos at the end, by engagement, in either version's form."""
+    """Returns the final infos by engagement, in either version's form."""
     final, mask = infos.get("final_info"), infos.get("_final_info", ())
     if BEFORE_1:
         return {env: final[env] for env in np.flatnonzero(mask)}
@@ -84,7 +84,7 @@ def final_infos(infos: dict) -> dict[int, dict]:
 
 
 def compare(num_envs: int, steps: int, options: dict | None = None, **kwargs: object) -> list[dict]:
-    """Fly the same in both and compare all that comes out; the infos of all that ended."""
+    """Flies the same in both, compares all results, and returns the infos of all ends."""
     ours, theirs = MidrangeVectorEnv(num_envs, **kwargs), sync(num_envs, **kwargs)
     for name in (
         "observation_space",

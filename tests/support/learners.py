@@ -30,7 +30,7 @@ WHOLE = ("--train.minibatch-size=1024", "--train.prio-alpha=0", "--train.max-gra
 
 @contextlib.contextmanager
 def small_trainer(folder: Path, *options: str) -> Iterator[StageTrainer]:
-    """The trainer of a small run, before its first update."""
+    """Returns the trainer of a small run, before its first update."""
     words = ["--train.data-dir", str(folder), "--train.run-name=run", *options]
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(new_run(str(runs.small_config(folder)), words))
@@ -42,7 +42,7 @@ def small_trainer(folder: Path, *options: str) -> Iterator[StageTrainer]:
 
 
 def invent(trainer: StageTrainer, seed: int, staleness: float = 0.5) -> None:
-    """Give what was gathered other rewards, and other ends and probabilities of its actions.
+    """Replaces the rewards, ends and probabilities of the gathered experience.
 
     `staleness`: of the probabilities; 0: they and the ends stay those of the policy that gathered,
     whose memory depends on the ends.
@@ -56,7 +56,7 @@ def invent(trainer: StageTrainer, seed: int, staleness: float = 0.5) -> None:
 
 
 def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
-    """Experience that no environment has given, by the names of `GATHERED`."""
+    """Returns invented experience, by the names of `GATHERED`."""
     shape, levels = (segments, horizon), SPACES.single_action_space.nvec.tolist()
     return {
         "observations": torch.rand(*shape, *SPACES.single_observation_space.shape) * 2 - 1,
@@ -95,7 +95,7 @@ def check_gathered(policy: torch.nn.Module, buffers: dict[str, torch.Tensor]) ->
 
 
 def watched_steps(trainer: StageTrainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
-    """A list to which every step of the optimizer adds the policy before it, and its gradient."""
+    """Returns a list; each optimizer step appends the policy before it and its gradient."""
     seen, step = [], trainer.engine.step
 
     def look() -> None:
@@ -116,7 +116,7 @@ def watched_steps(trainer: StageTrainer) -> list[tuple[torch.nn.Module, dict[str
 
 
 def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The gradient as it is now, by the names of the parameters."""
+    """Returns a copy of the gradient, by the names of the parameters."""
     return {name: one.grad.clone() for name, one in policy.named_parameters()}
 
 
@@ -130,7 +130,7 @@ def tensors(tree: object) -> list[torch.Tensor]:
 
 
 def watched_minibatches(trainer: StageTrainer) -> list[list[bytes]]:
-    """A list to which every minibatch adds the observations of its segments, as bytes."""
+    """Returns a list; each minibatch appends the observations of its segments, as bytes."""
     seen, learn = [], trainer.engine.learn
 
     def look(experience: Segments, rows: torch.Tensor, *others: object) -> object:
@@ -142,7 +142,7 @@ def watched_minibatches(trainer: StageTrainer) -> list[list[bytes]]:
 
 
 def as_bytes(observations: torch.Tensor) -> list[bytes]:
-    """The observations of each segment."""
+    """Returns the observations of each segment."""
     return [one.numpy().tobytes() for one in observations]
 
 
@@ -153,7 +153,7 @@ def vtrace(
     ratio: np.ndarray,
     train: dict[str, float],
 ) -> np.ndarray:
-    """Equation 1 of Espeholt et al. 2018, less the value, of every decision but the last."""
+    """Returns equation 1 of Espeholt et al. 2018 less the value, for all but the last decision."""
     gamma, decay = train["gamma"], train["gae_lambda"]
     rho = np.minimum(ratio, train["vtrace_rho_clip"])
     c = decay * np.minimum(ratio, train["vtrace_c_clip"])
@@ -189,7 +189,7 @@ class Reference:
         return (logprobs - self.batch["logprobs"].double()).exp().detach(), values.detach()
 
     def advantages(self, policy: torch.nn.Module) -> torch.Tensor:
-        """As this policy has them."""
+        """Returns the advantages under this policy."""
         ratio, values = self.latest(policy)
         parts = (values, self.batch["rewards"], self.batch["terminals"], ratio)
         return torch.from_numpy(vtrace(*(one.double().numpy() for one in parts), self.train))
@@ -197,7 +197,7 @@ class Reference:
     def gradient(
         self, policy: torch.nn.Module, before: torch.nn.Module, weights: torch.Tensor | float = 1.0
     ) -> dict[str, torch.Tensor]:
-        """Of the loss of a policy, where `before` was that of the pass before.
+        """Returns the gradient of a policy's loss; `before` is the policy of the previous pass.
 
         `weights`: of the segments, [segments, 1].
         """
@@ -216,7 +216,7 @@ class Reference:
         return dict(zip(parameters, found, strict=True))
 
     def _outputs(self, policy: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Log-probabilities of the actions and values, [segments, horizon], and mean entropy."""
+        """Returns log-probabilities and values, [segments, horizon], and the mean entropy."""
         seen, actions = self.batch["observations"], self.batch["actions"].flatten(0, 1)
         if self.is_recurrent:
             logits, values = self._remembered(policy)
@@ -247,7 +247,7 @@ class Reference:
 
 
 def check_gradient(ours: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> None:
-    """They agree within what float32 makes of them."""
+    """Checks that two gradients agree within the rounding of float32."""
     assert ours.keys() == reference.keys()
     for name, one in reference.items():
         size = float(one.abs().max())

@@ -17,7 +17,7 @@ def make(
     scale: float = 0.1,
     seed: int = 0,
 ) -> Policy:
-    """A policy with weights that no training gives, the larger the greater `scale`."""
+    """Returns a policy with weights that no training gives, the larger the greater `scale`."""
     torch.manual_seed(seed)
     nvec = {} if levels is None else {"nvec": np.array(levels)}
     spaces = SimpleNamespace(
@@ -32,7 +32,7 @@ def make(
 
 
 class Experience:
-    """Decisions that nobody took, [segments, horizon]."""
+    """Invented decisions, [segments, horizon]."""
 
     def __init__(self, policy: Policy, segments: int, horizon: int, seed: int) -> None:
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What some tests need of the machine. The end of a run tells what was missing, see `conftest`."""
+"""Marks of tests that need programs or instruction sets, and of nightly cases."""
 
 import platform
 import shutil
@@ -12,12 +12,12 @@ KERNELS = ("sse2", "avx2", "avx512") if platform.machine() == "x86_64" else ("po
 
 
 def need(present: object, what: str, how: str) -> pytest.MarkDecorator:
-    """The mark of a test that is skipped where something is not there, with how to get it."""
+    """Returns the mark of a test that is skipped if something is missing, with how to get it."""
     return pytest.mark.skipif(not present, reason=f"no {what}: {how}")
 
 
 def nightly(*values: object) -> object:
-    """A case of a table that only `make test-all` runs."""
+    """Returns a case of a table that only `make test-all` runs."""
     return pytest.param(*values, marks=pytest.mark.nightly)
 
 

@@ -1,4 +1,4 @@
-"""Policies for the tests, whose doings are known or at least repeat."""
+"""Policies for the tests with known or at least repeatable actions."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from midrange_puffer.policies.networks import make_policy
 
 
 class Constant(nn.Module):
-    """Does the same whatever it sees: levels of rudder, throttle and fire."""
+    """A policy with constant levels of rudder, throttle and fire."""
 
     features = memory_size = 0
     is_continuous = False
@@ -33,7 +33,7 @@ def random_policy(
     action_mode: str = "discrete",
     sizes: tuple[int, int] = (1, 1),
 ) -> nn.Module:
-    """A policy with random weights, large enough for its actions to change with what it sees."""
+    """Returns a policy with random weights, so large that its actions depend on observations."""
     torch.manual_seed(seed)
     spaces = spaces_of(observation, action_mode, *sizes)
     policy = make_policy(spaces, {"hidden_size": 16}, *rnn).eval()

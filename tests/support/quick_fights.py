@@ -20,7 +20,7 @@ LEVELS = (5, 3, 2)  # of rudder, throttle and fire
 
 
 def joined(infos: list[dict[str, list[float]]]) -> dict[str, list[float]]:
-    """The infos of several steps as one: by name the values of all engagements."""
+    """Returns the infos of several steps as one: by name the values of all engagements."""
     values: dict[str, list[float]] = {}
     for info in infos:
         for name, of_step in info.items():
@@ -30,5 +30,5 @@ def joined(infos: list[dict[str, list[float]]]) -> dict[str, list[float]]:
 
 
 def draw_actions(seed: int, steps: int, agents: int) -> np.ndarray:
-    """Random actions int32 [steps, agents, 3]."""
+    """Returns random actions int32 [steps, agents, 3]."""
     return np.random.default_rng(seed).integers(0, LEVELS, (steps, agents, 3), np.int32)

@@ -53,7 +53,7 @@ def noting_weights(step):
 
 
 def gradient(policy, bare, experience) -> list[float]:
-    """Of the losses of this experience by the weights of the `bare` policy."""
+    """Returns the gradient of the loss of this experience by the weights of `bare`."""
     observations, actions, advantages, returns = experience
     bare.zero_grad()
     state = {"action": actions, "lstm_h": None, "lstm_c": None}
@@ -68,7 +68,7 @@ def gradient(policy, bare, experience) -> list[float]:
 
 
 def native_gradient(policy, experience) -> torch.Tensor:
-    """The same by the C learner."""
+    """Returns the same gradient by the C learner."""
     observations, actions, advantages, returns = (one.contiguous().numpy() for one in experience)
     network = make_network(policy)
     network.load(flattened(policy).numpy())
@@ -83,7 +83,7 @@ def native_gradient(policy, experience) -> torch.Tensor:
 
 
 def note_gradients(trainer):
-    """Of all ranks, each with a part of some experience; of this one's part; of the whole."""
+    """Notes the gradients of all ranks together, of this rank's part, and of the whole."""
     generator = torch.Generator().manual_seed(1)
     segments, horizon = 8, 4
     normal = [

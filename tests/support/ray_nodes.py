@@ -39,7 +39,7 @@ SETTINGS = {
 
 @contextlib.contextmanager
 def cluster(*cores: int) -> Iterator[Cluster]:
-    """A cluster of a head without cores, and a node for each number of `cores`."""
+    """Returns a cluster of a head without cores, and a node for each number of `cores`."""
     before = dict(os.environ)
     with contextlib.ExitStack() as stack:
         stack.callback(reset_auth_token_state)
@@ -64,14 +64,14 @@ def cluster(*cores: int) -> Iterator[Cluster]:
 
 
 def add_node(found: Cluster, cores: int = 1, **options: object) -> None:
-    """Let a node join a cluster."""
+    """Lets a node join a cluster."""
     nodes, children = found.list_all_nodes(), psutil.Process().children()
 
     def start() -> None:
         found.add_node(num_cpus=cores, object_store_memory=STORE, **_free_ports(), **options)
 
     def clear() -> None:
-        """End the node, or as much of it as there is."""
+        """Ends the node, or the part of it that has started."""
         for node in set(found.list_all_nodes()) - set(nodes):
             found.remove_node(node, allow_graceful=False)
         left = set(psutil.Process().children()) - set(children)
@@ -96,7 +96,7 @@ def _restore(environment: dict[str, str]) -> None:
 
 
 def is_collector(process: psutil.Process) -> bool:
-    """Whether a process, which may be gone, is a collector's."""
+    """Returns True if a process, which may be gone, is a collector's."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return any("RemoteCollector" in word for word in process.cmdline()[:1])
     return False
@@ -113,7 +113,7 @@ def collectors(found: Cluster) -> list[psutil.Process]:
 
 
 def kill_node(found: Cluster, worker: int) -> None:
-    """Kill the node that runs a process of Ray's, by that one's id, as a loss of power would."""
+    """Kills the node that runs the Ray process of this id, as a loss of power would."""
     raylet = psutil.Process(worker).ppid()
     (node,) = (
         node

@@ -29,7 +29,7 @@ def whole_steps(seconds: float, dt: float) -> int:
 
 @dataclass(frozen=True)
 class Airframe:
-    """What the flight law needs to know of a kind of body."""
+    """The constants of the flight law of a kind of body."""
 
     gravity: float
     terminal_speed: float
@@ -51,7 +51,7 @@ class Airframe:
         return 1 / (4 * self.zero_lift_drag * self.lift_drag**2)
 
     def lift(self, rudder: float, speed: float) -> float:
-        """Cl, the curvature of the path in 1/m, after the load limit."""
+        """Returns Cl, the curvature of the path [1/m], after the load limit."""
         lift = rudder / self.turn_radius
         if self.load_limit > 0:
             limit = self.load_limit * self.gravity / speed**2
@@ -59,7 +59,7 @@ class Airframe:
         return lift
 
     def drag(self, lift: float) -> float:
-        """Cd in 1/m."""
+        """Returns Cd [1/m]."""
         return self.zero_lift_drag + self.induced_drag * lift**2
 
 
@@ -79,7 +79,7 @@ class Body:
         return self.speed * self.c, self.speed * self.s
 
     def fly(self, airframe: Airframe, thrust: float, dt: float) -> None:
-        """Move one physics step along an arc."""
+        """Moves one physics step along an arc."""
         lift = airframe.lift(self.rudder, self.speed)
         drag = airframe.drag(lift)
         speed = (self.speed + thrust * dt) / (1 + drag * self.speed * dt)
@@ -120,13 +120,13 @@ def motor_thrust(age: int, p: Parameters) -> float:
 
 
 def relative(origin: Body, other: Body) -> tuple[float, float, float, float]:
-    """Position and velocity of `other` seen from `origin`."""
+    """Returns position and velocity of `other` seen from `origin`."""
     (vx, vy), (ux, uy) = other.velocity, origin.velocity
     return other.x - origin.x, other.y - origin.y, vx - ux, vy - uy
 
 
 def guidance(missile: Body, target: Body, p: Parameters) -> float:
-    """Rudder command of pure proportional navigation."""
+    """Returns the rudder command of pure proportional navigation."""
     rx, ry, wx, wy = relative(missile, target)
     # N * LOS rate / v, where the LOS rate is (r × w) / r²
     divisor = max((rx**2 + ry**2) * missile.speed**2, 1)
@@ -135,7 +135,7 @@ def guidance(missile: Body, target: Body, p: Parameters) -> float:
 
 
 def least_distance(r0: tuple[float, float], r1: tuple[float, float]) -> float:
-    """The least distance from the origin to the segment from r0 to r1."""
+    """Returns the least distance from the origin to the segment from r0 to r1."""
     dx, dy = r1[0] - r0[0], r1[1] - r0[1]
     length2 = dx**2 + dy**2
     tau = clip(-(r0[0] * dx + r0[1] * dy) / length2, 0, 1) if length2 > 0 else 0.0
@@ -152,7 +152,7 @@ def time_to_go(missile: Body, target: Body) -> float:
 
 
 def off_boresight(fighter: Body, x: float, y: float) -> tuple[float, float]:
-    """Cosine and sine of the angle from the nose to the direction (x, y); no direction is ahead."""
+    """Returns cosine and sine of the angle from the nose to (x, y); (0, 0) is ahead."""
     distance = hypot(x, y)
     if distance == 0:
         return 1.0, 0.0
@@ -194,14 +194,14 @@ class Engagement:
         return self.fighters[1 - seat]
 
     def below(self, what: str, value: float, limit: float) -> bool:
-        """Whether value < limit, keeping the margin."""
+        """Returns True if value < limit, and keeps the margin."""
         self.margins.append((what, value - limit))
         return value < limit
 
     # One decision
 
     def decide(self, controls: Sequence[Sequence[float]]) -> tuple[float, float]:
-        """Play one decision with (rudder, throttle, fire) of both seats; returns both rewards."""
+        """Plays one decision with (rudder, throttle, fire) of both seats; returns both rewards."""
         before = self.potential(RED)
         commands = [self.read(control) for control in controls]
         self.launch([fire for _, _, fire in commands])
@@ -217,7 +217,7 @@ class Engagement:
         return self.result(RED) + shaping, self.result(BLUE) - shaping
 
     def result(self, seat: int) -> float:
-        """What the outcome pays a seat; nothing while it is open."""
+        """Returns the reward of the outcome for a seat; 0 while it is open."""
         if not self.outcome:
             return 0.0
         won = {RED_WINS: RED, BLUE_WINS: BLUE}.get(self.outcome)
@@ -246,7 +246,7 @@ class Engagement:
         return Missile(x, y, fighter.c, fighter.s, fighter.speed, owner=seat)
 
     def step(self, commands: Sequence[tuple[float, float, bool]]) -> None:
-        """One physics step."""
+        """Advances by one physics step."""
         before = [self.toward_target(m) for m in self.missiles]
         missile_commands = [guidance(m, self.aim(m), self.p) for m in self.missiles]
         for fighter, (rudder, throttle, _) in zip(self.fighters, commands, strict=True):
@@ -273,15 +273,15 @@ class Engagement:
     # What a game with sensors has otherwise: reference_sensors.py
 
     def has_track(self, seat: int) -> bool:
-        """Whether a fighter knows where its enemy is."""
+        """Returns True if a fighter has a track of its enemy."""
         return True
 
     def aim(self, missile: Missile) -> Body:
-        """What a missile flies at."""
+        """Returns the body that a missile flies at."""
         return self.fighters[missile.target]
 
     def update_picture(self, steps: int) -> None:
-        """Look by the sensors, after so many physics steps."""
+        """Updates contacts and beliefs by the sensors, after so many physics steps."""
 
     def fly_fighter(self, fighter: Fighter, rudder: float, throttle: float) -> None:
         rudder_travel = self.p["fighter_rudder_rate"] * self.dt
@@ -305,7 +305,7 @@ class Engagement:
         return burnt_out and self.below("spent", missile.speed, self.p["missile_spent_speed"])
 
     def count_pressing(self) -> None:
-        """A fighter presses that has the enemy ahead of its beam; counted with a margin only."""
+        """Counts the fighters that press: the enemy is ahead of their beam. Needs a margin."""
         if not self.steps("pressing_margin"):
             return
         for fighter, enemy in zip(self.fighters, reversed(self.fighters), strict=True):
@@ -314,7 +314,7 @@ class Engagement:
                 fighter.pressed += self.p["substeps"]
 
     def without_a_kill(self) -> int:
-        """The result of a fight that both survive."""
+        """Returns the result of a fight that both survive."""
         red, blue = (fighter.pressed for fighter in self.fighters)
         margin = self.steps("pressing_margin")
         if not margin or abs(red - blue) < margin:
@@ -322,7 +322,7 @@ class Engagement:
         return RED_WINS if red > blue else BLUE_WINS
 
     def judge(self) -> None:
-        """The outcome, from the state at the end of a decision."""
+        """Sets the outcome from the state at the end of a decision."""
         red, blue = (fighter.alive for fighter in self.fighters)
         time_is_up = self.time >= self.steps("time_limit")
         if not red and not blue:

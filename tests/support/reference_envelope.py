@@ -14,19 +14,19 @@ from midrange_puffer.game.envelope import Envelope
 
 
 def turn(start: float, end: float) -> float:
-    """The angle from one direction to another, counter-clockwise, in [-pi, pi]."""
+    """Returns the angle from one direction to another, counter-clockwise, in [-pi, pi]."""
     return atan2(sin(end - start), cos(end - start))
 
 
 def diamond(angle: float) -> float:
-    """The diamond angle, -2 ... 2, of one in radians, -pi ... pi."""
+    """Returns the diamond angle, -2 ... 2, of one in radians, -pi ... pi."""
     flat = abs(sin(angle)) / (abs(sin(angle)) + abs(cos(angle)))
     flat = flat if abs(angle) < pi / 2 else 2 - flat
     return flat if angle >= 0 else -flat
 
 
 def along(place: float, nodes: int) -> list[tuple[int, float]]:
-    """The nodes on both sides of a place on an axis and their weights."""
+    """Returns the nodes on both sides of a place on an axis and their weights."""
     below = min(int(place), nodes - 2)
     return [(below, 1 - (place - below)), (below + 1, place - below)]
 
@@ -39,7 +39,7 @@ def look_up(
     launch_speed: float,
     target_speed: float,
 ) -> float:
-    """What a map says [m].
+    """Returns the map's ranges [m].
 
     Args:
         ranges: one of the envelope's.
@@ -68,7 +68,7 @@ def look_up(
 def reach_of(
     envelope: Envelope, ranges: np.ndarray, shooter: dict[str, float], target: dict[str, float]
 ) -> float:
-    """The same of two fighters, each with x, y, speed, and vx and vy of any length."""
+    """Returns the ranges of two fighters, each with x, y, speed, and vx and vy of any length."""
     line = atan2(target["y"] - shooter["y"], target["x"] - shooter["x"])
     nose = turn(line, atan2(shooter["vy"], shooter["vx"]))
     aspect = turn(line + pi, atan2(target["vy"], target["vx"]))

@@ -27,7 +27,7 @@ from midrange_puffer.game.envelope import game_envelope
 
 
 def reach(p: Parameters) -> tuple[float, float]:
-    """Distance and time in which a straight missile has slowed to `pilot_reach_speed`."""
+    """Returns distance and time in which a straight missile has slowed to `pilot_reach_speed`."""
     airframe = Airframe.of("missile", p)
     missile = Missile(0.0, 0.0, 1.0, 0.0, p["pilot_launch_speed"])
     burn = whole_steps(p["missile_burn_time"], p["physics_dt"])
@@ -38,12 +38,12 @@ def reach(p: Parameters) -> tuple[float, float]:
 
 
 def top_speed(p: Parameters) -> float:
-    """A fighter's, straight and at full throttle."""
+    """Returns a fighter's top speed, straight and at full throttle."""
     return sqrt(p["fighter_thrust"] / Airframe.of("fighter", p).zero_lift_drag)
 
 
 def chase_reach(speed: float, age: int, target_speed: float, p: Parameters) -> float:
-    """What a missile gains on a target that runs straight away, until it is no faster or spent."""
+    """Returns the distance that a missile gains on a running target, until it is slow or spent."""
     drag = Airframe.of("missile", p).zero_lift_drag
     boost_time = max(p["missile_burn_time"] - age * p["physics_dt"], 0)
     burnt = (speed + p["missile_thrust"] * boost_time) / (1 + drag * speed * boost_time)
@@ -134,7 +134,7 @@ def tactics(name: str, p: Parameters) -> Tactics:
 
 
 def turned_left(x: float, y: float, angle: float) -> tuple[float, float]:
-    """The direction (x, y) turned by an angle."""
+    """Returns the direction (x, y) turned by an angle."""
     return x * cos(angle) - y * sin(angle), x * sin(angle) + y * cos(angle)
 
 
@@ -162,7 +162,7 @@ class Pilot:
         return rudder, 1.0, float(fires)
 
     def weave(self, engagement: Engagement) -> float:
-        """Left in the first and last quarter of the period, right between them."""
+        """Returns a left rudder in the first and last quarter of the period, else a right one."""
         period = engagement.steps("weave_period")
         phase = engagement.time % period
         left = 4 * phase < period or 4 * phase >= 3 * period
@@ -177,7 +177,7 @@ class Pilot:
     # Where it flies
 
     def course(self, engagement: Engagement, seat: int) -> tuple[float, float]:
-        """The direction it steers to."""
+        """Returns the direction it steers to."""
         fighter, enemy = engagement.fighters[seat], engagement.enemy_of(seat)
         in_the_air = engagement.own_missiles(seat)
         to_enemy = enemy.x - fighter.x, enemy.y - fighter.y
@@ -200,7 +200,7 @@ class Pilot:
     def off_the_enemy(
         self, engagement: Engagement, fighter: Body, to_enemy: tuple[float, float], degrees: float
     ) -> tuple[float, float]:
-        """Off the line to the enemy on the side of it on which the nose is; from on it, left."""
+        """Returns a direction off the line to the enemy, on the nose's side, or left if on it."""
         angle = radians(degrees)
         if angle in (0, pi):
             return turned_left(*to_enemy, angle)
@@ -224,7 +224,7 @@ class Pilot:
         return engagement.below("run down", 0, spare)
 
     def most_urgent(self, engagement: Engagement, threats: list[Missile], fighter: Body) -> Missile:
-        """The one with the least time to go."""
+        """Returns the missile with the least time to go."""
         first, *others = sorted(threats, key=lambda m: time_to_go(m, fighter))
         for other in others:
             gap = time_to_go(other, fighter) - time_to_go(first, fighter)
@@ -247,7 +247,7 @@ class Pilot:
         return on_the_nose and in_range and may_fire
 
     def r_max(self, enemy: Body, facing: float) -> float:
-        """`facing` is the cosine of the angle between the enemy's nose and the line to us."""
+        """Returns R_max; `facing` is the cosine of the angle from the enemy's nose to us."""
         return self.reach + self.reach_time * enemy.speed * facing
 
     def r_nez(self, fighter: Body, enemy: Body) -> float:

@@ -14,7 +14,7 @@ UNSEEN, LIVE, MEMORY, LOST, LINKED = range(5)
 
 @dataclass
 class Contact:
-    """What a fighter knows of its enemy."""
+    """A fighter's knowledge of its enemy."""
 
     body: Body = field(default_factory=lambda: Body(0, 0, 1, 0, 0))
     source: int = UNSEEN
@@ -28,7 +28,7 @@ class Contact:
 
 @dataclass
 class Belief:
-    """What a missile knows of its target."""
+    """A missile's knowledge of its target."""
 
     body: Body
     locked: bool = False
@@ -48,22 +48,22 @@ class Sensed(Engagement):
     beliefs: dict[tuple[int, int], Belief] = field(default_factory=dict)  # by owner and launch
 
     def key(self, missile: Missile) -> tuple[int, int]:
-        """A missile's name: a fighter launches one at a time."""
+        """Returns a missile's owner and launch time: a fighter launches one at a time."""
         return missile.owner, self.time - missile.age
 
     def contact_of(self, missile: Missile) -> Contact:
-        """That of its fighter with its target."""
+        """Returns the contact of its fighter with its target."""
         return self.contacts[missile.owner]
 
     def contact_with_enemy(self, seat: int) -> Contact:
-        """With the enemy that a fighter flies against."""
+        """Returns the contact with the enemy that a fighter flies against."""
         return self.contacts[seat]
 
     def has_track(self, seat: int) -> bool:
         return self.contacts[seat].is_track
 
     def aim(self, missile: Missile) -> Body:
-        """The truth with a lock; else what is believed, which is of the last update."""
+        """Returns the true target with a lock, else the belief of the last update."""
         belief = self.beliefs.setdefault(self.key(missile), Belief(self.contact_of(missile).body))
         if belief.locked and belief.unseen == 0:
             return super().aim(missile)
@@ -77,7 +77,7 @@ class Sensed(Engagement):
         self.updated = self.time
 
     def sees(self, sensor: str, looker: Body, target: Body, reach: float) -> bool:
-        """Whether a sensor of this body sees the target."""
+        """Returns True if a sensor of this body sees the target."""
         x, y = target.x - looker.x, target.y - looker.y
         half_angle = self.p[f"{sensor}_half_angle_deg"]
         ahead = off_boresight(looker, x, y)[0]
@@ -108,7 +108,7 @@ class Sensed(Engagement):
     def update_contact(
         self, own: Fighter, enemy: Fighter, contact: Contact, steps: int, time: float
     ) -> None:
-        """By the own radar."""
+        """Updates a contact by the own radar."""
         if contact.is_track:
             contact.body = straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
@@ -145,7 +145,7 @@ class Sensed(Engagement):
         return missile.age >= self.steps("missile_burn_time") and not knows
 
     def seekers_on(self, seat: int) -> list[Missile]:
-        """The missiles that its receiver warns of."""
+        """Returns the missiles that its receiver warns of."""
         return [
             missile
             for missile in self.inbound(seat)
@@ -153,12 +153,12 @@ class Sensed(Engagement):
         ]
 
     def heard(self, seat: int) -> tuple[tuple[float, float], bool] | None:
-        """The direction of the radar that its receiver hears, and whether that tracks it."""
+        """Returns the direction of the radar that its receiver hears, and True if it tracks."""
         direction = self.hears(self.fighters[seat], self.fighters[1 - seat])
         return direction and (direction, self.contacts[1 - seat].source == LIVE)
 
     def hears(self, own: Fighter, enemy: Fighter) -> tuple[float, float] | None:
-        """The direction of an enemy's radar that a receiver hears."""
+        """Returns the direction of an enemy's radar that a receiver hears."""
         x, y = enemy.x - own.x, enemy.y - own.y
         half_angle = self.p["radar_half_angle_deg"]
         ahead = off_boresight(enemy, -x, -y)[0]
@@ -200,7 +200,7 @@ class SensedPilot(Pilot):
         return to_enemy
 
     def notches(self, engagement: Sensed, seat: int, in_the_air: list[Missile]) -> bool:
-        """Whether a notcher turns its side to the radar that tracks it."""
+        """Returns True if a notcher turns its side to the radar that tracks it."""
         if self.name != "notcher" or self.needs_support(engagement, in_the_air):
             return False
         _, tracked = engagement.heard(seat) or (None, False)
@@ -213,7 +213,7 @@ class SensedPilot(Pilot):
         return max(self.p["radar_half_angle_deg"] - self.p["pilot_cone_margin_deg"], 0)
 
     def needs_support(self, engagement: Sensed, missiles: list[Missile]) -> bool:
-        """Whether one of these has no lock."""
+        """Returns True if one of these missiles has no lock."""
         return any(not self.has_lock(engagement, missile) for missile in missiles)
 
     def has_lock(self, engagement: Sensed, missile: Missile) -> bool:
@@ -221,7 +221,7 @@ class SensedPilot(Pilot):
         return belief is not None and belief.locked
 
     def search(self, engagement: Sensed, seat: int) -> tuple[float, float]:
-        """The direction of the enemy, or one in which it may be."""
+        """Returns the direction of the enemy, or one in which it may be."""
         fighter, contact = engagement.fighters[seat], engagement.contact_with_enemy(seat)
         if not contact.is_track:
             if heard := engagement.heard(seat):
@@ -231,7 +231,7 @@ class SensedPilot(Pilot):
         return contact.body.x - fighter.x, contact.body.y - fighter.y
 
     def nearest_nose(self, engagement: Sensed, fighter: Body, seekers: list[Missile]) -> Missile:
-        """Of several seekers the one nearest the nose."""
+        """Returns the seeker nearest the nose."""
         ahead = [off_boresight(fighter, m.x - fighter.x, m.y - fighter.y)[0] for m in seekers]
         first = max(range(len(seekers)), key=lambda n: ahead[n])
         gaps = [ahead[first] - other for n, other in enumerate(ahead) if n != first]
@@ -243,6 +243,6 @@ class SensedPilot(Pilot):
         return self.across(engagement, fighter, other.x - fighter.x, other.y - fighter.y)
 
     def across(self, engagement: Sensed, fighter: Body, x: float, y: float) -> tuple[float, float]:
-        """The same of a direction."""
+        """Returns the direction across (x, y), to the side that the nose is nearer."""
         left = off_boresight(fighter, x, y)[1]
         return (-y, x) if engagement.below("side", left, 0) else (y, -x)

@@ -62,17 +62,17 @@ class Teams(Engagement):
         return [seat for seat in self.members(side) if self.fighters[seat].alive]
 
     def enemy_of(self, seat: int) -> Fighter:
-        """Whom its pilot flies against."""
+        """Returns the enemy that its pilot flies against."""
         return self.fighters[self.targets[seat]]
 
     def nearest(self, seat: int) -> Fighter | None:
-        """The nearest living enemy."""
+        """Returns the nearest living enemy."""
         own = self.fighters[seat]
         enemies = [self.fighters[e] for e in self.living(1 - self.side(seat))]
         return self.least("range", enemies, lambda enemy: distance(own, enemy))
 
     def least(self, what: str, items: list, key) -> object | None:
-        """The item with the least key, keeping the margin to the next one; None of none."""
+        """Returns the item with the least key, or None, and keeps the margin to the next item."""
         ordered = sorted(items, key=key)
         if len(ordered) > 1:
             self.margins.append((what, key(ordered[1]) - key(ordered[0])))
@@ -81,7 +81,7 @@ class Teams(Engagement):
     # One decision
 
     def decide(self, controls: Sequence[Sequence[float]]) -> list[float]:
-        """Play one decision with (rudder, throttle, fire) of all fighters; returns all rewards."""
+        """Plays one decision with (rudder, throttle, fire) of all fighters; returns all rewards."""
         seats = range(len(self.fighters))
         merits = [self.merit(seat) for seat in seats]
         dead = {side: len(self.members(side)) - len(self.living(side)) for side in (RED, BLUE)}
@@ -128,7 +128,7 @@ class Teams(Engagement):
             self.missiles.append(missile)
 
     def shot_at(self, seat: int) -> int | None:
-        """Whom a shot is at: a pilot's target; else the enemy nearest the nose."""
+        """Returns the target of a shot: the pilot's, else the enemy nearest the nose."""
         if seat in self.targets:
             target = self.targets[seat]
             return target if self.known(seat, target) else None
@@ -167,7 +167,7 @@ class Teams(Engagement):
         return self.target_of(missile)
 
     def target_of(self, missile: Missile) -> Body:
-        """The target, also if it has died in this decision."""
+        """Returns the target, also if it has died in this decision."""
         return self.ghosts.get(missile.target, self.fighters[missile.target])
 
     def toward_target(self, missile: Missile) -> tuple[float, float]:
@@ -175,7 +175,7 @@ class Teams(Engagement):
         return target.x - missile.x, target.y - missile.y
 
     def find_new_targets(self) -> None:
-        """For the missiles whose targets have died in this decision."""
+        """Finds new targets for the missiles whose targets died in this decision."""
         self.ghosts.clear()
         self.retargeted = 0
         keep = []
@@ -198,7 +198,7 @@ class Teams(Engagement):
         return self.least("cone", seen, lambda e: -nose_cosine(missile, self.fighters[e]))
 
     def finds(self, missile: Missile, enemy: Fighter) -> bool:
-        """Whether the seeker of a missile without a target sees an enemy."""
+        """Returns True if the seeker of a missile without a target sees an enemy."""
         least = cos(radians(self.p["seeker_half_angle_deg"]))
         near = self.below("range", distance(missile, enemy), self.p["seeker_range"])
         return near and not self.below("cone", nose_cosine(missile, enemy), least)
@@ -263,7 +263,7 @@ class Teams(Engagement):
     # Pilots
 
     def share_targets(self, side: int, pilots: dict[int, Pilot]) -> None:
-        """Give each pilot of a side that may choose a target."""
+        """Gives a target to each pilot of a side that may choose one."""
         mine = [seat for seat in self.living(side) if seat in pilots]
         mine = [seat for seat in mine if self.guides_for(seat) is None]
         free = [
@@ -288,15 +288,15 @@ class Teams(Engagement):
     # `SensedTeams` overrides these
 
     def known(self, seat: int, enemy: int) -> Body | None:
-        """Where a fighter takes an enemy to be."""
+        """Returns an enemy's body as a fighter knows it, or None."""
         return self.fighters[enemy] if self.fighters[enemy].alive else None
 
     def menaces(self, enemy: int) -> bool:
-        """Whether an enemy's missiles fly at the side."""
+        """Returns True if an enemy's missiles fly at the side."""
         return any(m.owner == enemy for m in self.missiles)
 
     def guides_for(self, seat: int) -> int | None:
-        """The partner for whose missiles a fighter's radar is."""
+        """Returns the partner whose missiles a fighter's radar guides, or None."""
         return None
 
     def note_choice(self, best: list[tuple[int, int, float]]) -> None:
@@ -306,7 +306,7 @@ class Teams(Engagement):
     def objections(
         self, seat: int, enemy: int, taken: list[int], pilots: dict[int, Pilot]
     ) -> tuple[int, int, float]:
-        """What speaks against a target, the weightiest first."""
+        """Returns the objections to a target, the weightiest first."""
         own, other = self.fighters[seat], self.known(seat, enemy)
         facing = nose_cosine(other, own)
         margin = distance(own, other) - pilots[seat].r_max(other, facing)
@@ -362,7 +362,7 @@ class SensedTeams(Sensed, Teams):
         belief.body = straight_on(belief.body, -(self.time - self.updated) * self.dt)
 
     def radars(self, seat: int) -> list[tuple[int, tuple[float, float], bool]]:
-        """The radars that a receiver hears: whose, where, and whether it tracks."""
+        """Returns the radars that a receiver hears: owner, direction, and True if it tracks."""
         own, out = self.fighters[seat], []
         for enemy in self.members(1 - self.side(seat)):
             if direction := self.hears(own, self.fighters[enemy]):
@@ -370,7 +370,7 @@ class SensedTeams(Sensed, Teams):
         return out
 
     def heard(self, seat: int) -> tuple[tuple[float, float], bool] | None:
-        """The one that presses most."""
+        """Returns the direction of the radar whose nose is nearest, and True if it tracks."""
         own, radars = self.fighters[seat], self.radars(seat)
         pressing = [radar for radar in radars if radar[2]] or radars
         most = self.least("boresight", pressing, lambda r: -nose_cosine(own, self.fighters[r[0]]))
@@ -392,7 +392,7 @@ class SensedTeams(Sensed, Teams):
         return members[place] if fly else None
 
     def unlocked(self, seat: int) -> bool:
-        """Whether a missile of a fighter's has no lock."""
+        """Returns True if a missile of a fighter has no lock."""
         missiles = self.own_missiles(seat)
         return any(not (b := self.beliefs.get(self.key(m))) or not b.locked for m in missiles)
 

@@ -35,27 +35,27 @@ TEAM = ("--env.red-size=2", "--env.blue-size=2", "--env.start-spacing-min=500",
 
 
 def small_config(folder: Path) -> Path:
-    """Write the configuration of a small run into `folder`."""
+    """Writes the configuration of a small run into `folder`."""
     path = folder / "small.ini"
     path.write_text(SMALL)
     return path
 
 
 def train(folder: Path, *options: str) -> int:
-    """Train a small run `folder`/run in this process; return the exit status."""
+    """Trains a small run `folder`/run in this process; returns the exit status."""
     words = ["--config", str(small_config(folder)), "--train.data-dir", str(folder)]
     return cli.run("train", [*words, "--train.run-name", "run", *options])
 
 
 def resume(run: Path, *options: str) -> int:
-    """Resume `run` in this process; return the exit status."""
+    """Resumes `run` in this process; returns the exit status."""
     return cli.run("train", ["--resume", str(run), *options])
 
 
 def start(folder: Path, *options: str, new_session: bool = False) -> subprocess.Popen:
-    """Start an endless small run `folder`/run in a process of its own, and see it log once.
+    """Starts an endless small run `folder`/run in its own process, and waits for its first row.
 
-    `new_session`: it and its children are a group of their own.
+    `new_session`: it and its children are their own process group.
     """
     words = ["train", "midrange", "--config", str(small_config(folder))]
     words += ["--train.data-dir", str(folder), "--train.run-name", "run"]
@@ -78,12 +78,12 @@ def start(folder: Path, *options: str, new_session: bool = False) -> subprocess.
 
 
 def rows(run: Path) -> list[dict[str, float]]:
-    """The rows of metrics.jsonl."""
+    """Returns the rows of metrics.jsonl."""
     return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
 
 
 def timeless(run: Path) -> list[dict[str, float]]:
-    """The rows of metrics.jsonl without what depends on the clock."""
+    """Returns the rows of metrics.jsonl without the values that depend on the clock."""
     clock = ("SPS", "env_SPS", "uptime", "performance/", "machine/", "cluster/collector_sps")
     return [
         {name: value for name, value in row.items() if not name.startswith(clock)}
@@ -92,6 +92,6 @@ def timeless(run: Path) -> list[dict[str, float]]:
 
 
 def members(folder: Path) -> dict[str, dict[str, object]]:
-    """The entries of the pool's file by name."""
+    """Returns the entries of the pool's file by name."""
     entries = json.loads((folder / "pool.json").read_text())
     return {entry["name"]: entry for entry in entries["members"]}

@@ -30,7 +30,7 @@ def controls(
     blue: tuple[float, float, float] = (0, 1, 0),
     num_envs: int = 1,
 ) -> np.ndarray:
-    """(rudder, throttle, fire) of both seats, the same in every engagement."""
+    """Returns (rudder, throttle, fire) of both seats, the same in every engagement."""
     return np.tile(np.array([red, blue], np.float32), (num_envs, 1, 1))
 
 
@@ -40,14 +40,14 @@ def hold(
     red: tuple[float, float, float] = (0, 1, 0),
     blue: tuple[float, float, float] = (0, 1, 0),
 ) -> None:
-    """Play `decisions` with the same controls."""
+    """Plays `decisions` with the same controls."""
     command = controls(red, blue, len(sim.outcome))
     for _ in range(decisions):
         sim.step(command)
 
 
 def read(group: dict[str, np.ndarray], index: int, env: int = 0) -> State:
-    """One body's row of `sim.fighters` or `sim.missiles` in float64."""
+    """Returns one body's row of `sim.fighters` or `sim.missiles` in float64."""
     return {name: float(values[env, index]) for name, values in group.items()}
 
 
@@ -60,17 +60,17 @@ def missile(sim: Simulation, index: int = 0, env: int = 0) -> State:
 
 
 def course(state: State) -> float:
-    """Direction of the velocity in radians."""
+    """Returns the direction of the velocity [rad]."""
     return atan2(state["vy"], state["vx"])
 
 
 def turned(before: float, after: float) -> float:
-    """Angle from one course to another in (-pi, pi]."""
+    """Returns the angle from one course to another, in (-pi, pi]."""
     return -((before - after + np.pi) % (2 * np.pi) - np.pi)
 
 
 def place(sim: Simulation, env: int = 0, *, blue: State | None = None, **red: float) -> None:
-    """Put red at the origin flying along +x, blue far ahead of it; keywords override."""
+    """Puts red at the origin flying along +x, blue far ahead of it; keywords override."""
     base = {"x": 0, "y": 0, "heading_deg": 0, "speed": 300, "rudder": 0, "throttle": 1}
     sim.set_fighter(env, RED, **(base | red))
     sim.set_fighter(env, BLUE, **(base | {"x": FAR, "heading_deg": 180} | (blue or {})))
@@ -82,7 +82,7 @@ def missiles_in_the_air(sim: Simulation, owner: int, env: int = 0) -> int:
 
 
 def followed(red: str, blue: str, seed: int = 0, **parameters: float) -> tuple[Simulation, Paths]:
-    """An engagement of two pilots at its end, and where everything went."""
+    """Flies an engagement of two pilots to its end; returns it and the paths."""
     sim = Simulation(1, seed, red, blue, **parameters)
     paths = Paths(sim)
     while not sim.outcome[0]:

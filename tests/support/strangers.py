@@ -1,4 +1,4 @@
-"""Who is not of a job, and tries to reach it, from other addresses than the loopback's."""
+"""Connections to a job from outside of it, from other addresses than the loopback's."""
 
 import socket
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
 def listening(processes: Iterable[psutil.Process]) -> set[tuple[str, int]]:
-    """The addresses and ports where processes listen."""
+    """Returns the addresses and ports where processes listen."""
     return {
         tuple(connection.laddr)
         for process in processes
@@ -19,7 +19,7 @@ def listening(processes: Iterable[psutil.Process]) -> set[tuple[str, int]]:
 
 
 def reached(ports: Iterable[int]) -> list[tuple[str, int]]:
-    """Which of the ports answer at any other address of this machine.
+    """Returns the ports that answer at any other address of this machine.
 
     A socket on all interfaces does at each of them. 127.0.0.2 is one on every Linux, as are those
     that other machines know.

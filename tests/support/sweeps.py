@@ -39,29 +39,29 @@ max = 0.3
 
 
 def small_config(folder: Path) -> Path:
-    """Write the configuration of a small sweep into `folder`."""
+    """Writes the configuration of a small sweep into `folder`."""
     path = folder / "sweep.ini"
     path.write_text(runs.SMALL + SMALL)
     return path
 
 
 def words(folder: Path, *options: str) -> list[str]:
-    """What follows `puffer sweep midrange` for a small sweep `folder`/sweeps/small."""
+    """Returns the arguments of `puffer sweep midrange` for a small sweep `folder`/sweeps/small."""
     return ["--config", str(small_config(folder)), "--train.data-dir", str(folder), *options]
 
 
 def sweep(folder: Path, *options: str) -> int:
-    """Run a small sweep in this process; return the exit status."""
+    """Runs a small sweep in this process; returns the exit status."""
     return cli.run("sweep", words(folder, *options))
 
 
 def resume(folder: Path, *options: str) -> int:
-    """Go on with it in this process; return the exit status."""
+    """Resumes the small sweep in this process; returns the exit status."""
     return cli.run("sweep", ["--resume", str(folder / "sweeps" / "small"), *options])
 
 
 def fake_trials(monkeypatch: pytest.MonkeyPatch, acts: str) -> None:
-    """Let the trials of sweeps in this process be acts of `fake_trial`, with commas between."""
+    """Replaces the trials of sweeps in this process by acts of `fake_trial`, comma-separated."""
     words = (fake_trial.__file__, acts)
     monkeypatch.setattr(runner, "workers_of", functools.partial(runner.workers_of, command=words))
 
@@ -72,7 +72,7 @@ STEPS = 1000  # of every trial's training
 
 
 def make_reading(steps: int, score: float, seconds: float = 10.0) -> Reading:
-    """A reading; either pilot has led to nearly the same score."""
+    """Returns a reading with nearly the same score against both pilots."""
     return Reading(steps, seconds, score, {"straight": score + 0.01, "weave": score - 0.01})
 
 
@@ -84,7 +84,7 @@ def make_trial(
     seconds: float = 20.0,
     reason: str | None = None,
 ) -> Trial:
-    """A trial with readings of these arguments; if not given, its params follow from its number.
+    """Returns a trial with readings of these arguments. Its default params follow from its number.
 
     Its process took `seconds`, if it is over.
     """
@@ -112,7 +112,7 @@ TRIALS = (
 def record_of(
     folder: Path, *trials: Trial, base: str = runs.SMALL, options: Sequence[str] = ()
 ) -> Record:
-    """A sweep `folder`/swept of two parameters and the trials given, and no more of them."""
+    """Writes a sweep `folder`/swept of two parameters and the given trials; returns its record."""
     path = folder / "base.ini"
     path.write_text(base + SMALL)
     words = [f"--sweep.trials={max(len(trials), 1)}", *options]
@@ -126,7 +126,7 @@ def record_of(
 
 
 class Gammas(Search):
-    """Suggests a discount after another, and notes what it was told."""
+    """A search that suggests one discount after another, and notes the trials that it sees."""
 
     def __init__(self) -> None:
         self.told = []
@@ -142,14 +142,14 @@ def new_record(folder: Path, *options: str) -> Record:
 
 
 def wait_for(path: Path) -> int:
-    """The process id that is going to stand in a file."""
+    """Waits for the process id in a file, and returns it."""
     while not (path.exists() and path.read_text()):
         time.sleep(0.01)
     return int(path.read_text())
 
 
 def ends(pid: int) -> bool:
-    """Whether a process ends; one that was killed may take a moment."""
+    """Returns True if a process ends; a killed one may take a moment."""
     until = time.monotonic() + 30
     with contextlib.suppress(psutil.NoSuchProcess):
         while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
