@@ -1,1 +1,1 @@
-"""Environments: `Midrange`, PufferLib's, and those of Gymnasium and PettingZoo."""
+"""Environments: `Midrange` for PufferLib, and those for Gymnasium, PettingZoo and SB3."""

@@ -1,7 +1,7 @@
 """The engagements of an environment, for `Midrange` and the environments of other libraries.
 
-`Arena` divides the engagements among the kinds of opponents, and has their cores and buffers.
-`EpisodeArena` in episodes.py adds starts by seed and options.
+`Arena` divides the engagements into groups, one for each kind of opponent, and holds the groups'
+cores and buffers. `EpisodeArena` in episodes.py adds starts by seed and options.
 """
 
 import copy
@@ -43,33 +43,33 @@ if TYPE_CHECKING:
 RENDER_MODES = HUMAN, RGB_ARRAY = "human", "rgb_array"
 VIEWER = "midrange_puffer.show.view.env_view"
 
-# The parts that environments' docstrings share: spaces, arguments of constructors, errors.
+# Parts of the docstrings of all environments: spaces, arguments of constructors, errors.
 SPACES = """
 Action space:
     discrete: MultiDiscrete([5, 3, 2]): levels of rudder -1 ... 1 (right ... left), throttle
     0 ... 1, fire no/yes. Values outside are clipped to the nearest.
     continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
     fire yes above 0.5. Values outside are clipped; not-a-number counts as 0.
-    In teams the levels of fire are the observed enemies: 0 for none, 1 for the first.
+    In teams the levels of fire are the observed enemies: 0 no shot, 1 a shot at the first.
 
 Observation space:
-    Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
-    missiles, each group by time to go, and the clock, in the pilot's own frame.
+    Box(-1, 1, (features,), float32), in the pilot's own frame: the clock, own state, enemy, own
+    missiles in the air and inbound missiles, those with the least time to go first.
     `midrange_puffer.FEATURES` is the table of names, scales and meanings. With `observation="stg"`
-    it is `STG_FEATURES`: the same and, after them, how both stand in each other's missile envelope
-    and by how much inbound missiles would miss. With sensing = radar it is `RADAR_FEATURES`. Teams
-    observe the rows of `team_rows`."""
+    it is `STG_FEATURES`, which has further features: the places of both fighters in each other's
+    missile envelope, and the distances by which inbound missiles would miss. With sensing = radar
+    it is `RADAR_FEATURES`. Teams observe the rows of `team_rows`."""
 OPPONENT = (
     'a pilot; a model: "trained" or a file (.pt, .onnx); a function by name ("module:name", '
     '"file.py:name"): observations float32 [n, features] -> actions [n, 3], where whole numbers '
     'are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": drawn for '
-    "each episode). Or a policy on the CPU as of `checkpoint.load_policy`. Policies draw their "
-    "actions, and begin every episode without memory. Or a function that is called with "
+    "each episode). Also a policy on the CPU, from `checkpoint.load_policy`. Policies draw their "
+    "actions, and their memory is cleared at the start of an episode. Also a function of "
 )
 ARGUMENTS = {
     "num_envs": "engagements side by side.",
     "opponent": OPPONENT + "the observations of all engagements, float32 [num_envs, features], "
-    "which change afterwards, and returns actions [num_envs, 3] of this environment's action mode.",
+    "a buffer that is reused; it returns actions [num_envs, 3] of this environment's action mode.",
     "seat": 'the agent\'s side, "red" or "blue".',
     "observation": '"default" or "stg"; with sensing = radar it is always "radar".',
     "action_mode": '"discrete" or "continuous".',
@@ -78,9 +78,9 @@ ARGUMENTS = {
     "isa": 'instruction set, "auto" for the best this machine has.',
     "threads": "number of threads that step the engagements, and compute a policy on the other "
     "side; the results do not depend on it.",
-    "wingmen": "with `red_size` or `blue_size` above 1, flies the others of the agent's side; "
-    "anything that may be an opponent. The agent is the first of its side; once it is dead it "
-    "observes zeros until the fight is decided.",
+    "wingmen": "in teams (`red_size` or `blue_size` above 1), the contestant that flies the other "
+    "fighters of the agent's side; anything that may be an opponent. The agent flies the first "
+    "fighter of its side; when that is dead, the agent observes zeros until the fight is decided.",
     "parameters": "rows of csrc/params.h.",
 }
 RAISES = {
@@ -93,7 +93,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def documented(**own: str) -> Callable[[_Class], _Class]:
-    """Completes a class's docstring by `SPACES`, its constructor's arguments, and `RAISES`.
+    """Returns a decorator that adds `SPACES`, `Args` and `Raises` to a class's docstring.
 
     Args:
         **own: texts of arguments that only this class has, or that differ from `ARGUMENTS`.
@@ -116,7 +116,7 @@ def documented(**own: str) -> Callable[[_Class], _Class]:
 
 
 def checked_render_mode(render_mode: str | None) -> str | None:
-    """Returns the mode.
+    """Returns the mode after checks.
 
     Raises:
         ValueError: It is neither None nor one of `RENDER_MODES`.
@@ -137,27 +137,29 @@ class Arena:
     """Engagements in groups, one for each kind of opponent: their cores, buffers and picture.
 
     Args:
-        env_class: the environment, whose arguments an error may suggest.
-        num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads: its
-            arguments.
+        env_class: the environment; error messages may suggest its arguments.
+        num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads: arguments of
+            the environment.
         parameters: overrides of rows of csrc/params.h.
-        seed: of episode 0 of every engagement.
+        seed: seed of episode 0 of every engagement.
         pool: the pool's file, or None.
 
     Attributes:
-        num_envs: engagements.
-        seat: the agents' side against others than themselves, 0 (red) or 1 (blue).
+        num_envs: number of engagements.
+        seat: the agents' side, 0 (red) or 1 (blue), in engagements against other opponents than
+            themselves.
         parameters: a value for each row of csrc/params.h.
-        observation, action_mode, render_mode: checked; the observation is that of the game.
-        spaces: of an agent.
-        metadata: render_modes, and render_fps: decisions a second.
-        seed: of the present episodes.
-        counts: engagements of each group, by its kind of opponent.
-        groups: of engagements.
+        observation: the agents' observation in this game.
+        action_mode, render_mode: checked arguments.
+        spaces: spaces of an agent.
+        metadata: render_modes; and render_fps, decisions a second.
+        seed: seed of the present episodes.
+        counts: number of engagements of each group, by its kind of opponent.
+        groups: the groups.
         agents: number of agents; they are numbered by group, engagement and fighter.
         rows: the agents of each group, as slices of the buffers.
         view: the `EnvView` of engagement 0; None without a render mode.
-        observations: float32 [agents, features]; a buffer of `bind`, as are the following.
+        observations: float32 [agents, features]. This and the following are the buffers of `bind`.
         rewards: float32 [agents].
         terminations, truncations: bool [agents].
         final_observations: float32 [agents, features] or None: the last observations of agents
@@ -167,7 +169,7 @@ class Arena:
         ValueError, TypeError, UsageError: see `RAISES`.
     """
 
-    auto_reset = True  # the next episode of an engagement starts in the step in which one ends
+    auto_reset = True  # in the step in which an episode ends, the engagement's next one starts
 
     def __init__(
         self,
@@ -193,7 +195,7 @@ class Arena:
         self._isa, self._threads = isa, checked_threads(threads)
         self._sizes = sizes_of(self.parameters)
         self._features = len(features_of(self.observation, *self._sizes))
-        # Copies: a space draws samples of its own.
+        # A copy, because a space has its own random numbers.
         self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
@@ -205,7 +207,7 @@ class Arena:
         self.agents: int = ends[-1]
         self.view = None
         if render_mode is not None:
-            # By name, so that only rendering imports pygame, and environments depend on no viewer.
+            # Imported by name: only rendering needs pygame, and this room must not import viewers.
             view = importlib.import_module(VIEWER).EnvView
             self.view: Any = view(self.groups[0], self._seeds()[0], render_mode == HUMAN)
 
@@ -223,7 +225,7 @@ class Arena:
             if kind == SELF:
                 groups.append(SelfGroup(core, self.action_mode, alone=len(self.counts) == 1))
             elif kind == POOL:
-                # Here, so that only environments with a pool import torch.
+                # Imported here, because only environments with a pool need torch.
                 from midrange_puffer.envs.pool_crew import PoolGroup
 
                 groups.append(PoolGroup(core, self.seat, self.action_mode, Path(str(pool)), seed))
@@ -244,13 +246,15 @@ class Arena:
         others: Mapping[str, float],
         wingmen: Mapping[str, float] | None = None,
     ) -> _core.Core:
-        """Makes a core whose fighters agents and controllers fly.
+        """Makes a core in which agents fly one side, and other controllers the rest.
 
         Args:
-            num_envs: engagements.
-            seed: of its random numbers.
-            others: shares of the other side's controllers; "agent" is flown from outside the core.
-            wingmen: of those of all but the first of the agents' side; None: agents.
+            num_envs: number of engagements.
+            seed: seed of its random numbers.
+            others: shares of the controllers of the other side; "agent" is flown from outside the
+                core.
+            wingmen: shares of the controllers of the agents' side except its first fighter; None:
+                agents fly the whole side.
         """
         agent = seat_weights({"agent": 1.0})
         own = [agent] * self._sizes[self.seat]
@@ -264,7 +268,7 @@ class Arena:
         )  # fmt: skip
 
     def _seeds(self) -> list[int]:
-        """Returns a seed for each group; a single one has the arena's."""
+        """Returns a seed for each group; if there is one group only, the arena's seed."""
         if len(self.counts) == 1:
             return [self.seed]
         streams = np.random.SeedSequence(self.seed).spawn(len(self.counts))
@@ -278,7 +282,7 @@ class Arena:
         truncations: np.ndarray,
         final_observations: np.ndarray | None,
     ) -> None:
-        """Takes the buffers, which the groups write into in place."""
+        """Stores the buffers, which the groups write into in place."""
         self.observations, self.rewards = observations, rewards
         self.terminations, self.truncations = terminations, truncations
         self.final_observations = final_observations
@@ -294,7 +298,7 @@ class Arena:
         return self.groups[0].core.isa
 
     def restart(self, seed: int) -> None:
-        """Starts episode 0 of every engagement; the observations are in their buffer."""
+        """Starts episode 0 of every engagement, and writes the observations to their buffer."""
         self.seed = seed
         seeds = self._seeds()
         for group, group_seed in zip(self.groups, seeds, strict=True):
@@ -306,10 +310,10 @@ class Arena:
             self.view.reset(seeds[0])
 
     def fly(self, actions: np.ndarray) -> None:
-        """Makes one decision of every engagement; the results are in the buffers.
+        """Makes one decision of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, 3], as of `game.actions.as_actions`.
+            actions: [agents, 3], as `game.actions.as_actions` returns them.
         """
         for group, rows in zip(self.groups, self.rows, strict=True):
             group.step(actions[rows])

@@ -1,6 +1,6 @@
-"""Crews, which fly fighters from outside the core: models and functions; and groups with crews.
+"""Crews: policies and functions that fly fighters from outside the core; and groups with crews.
 
-The crew of a pool is in pool_crew.py, as it needs torch.
+The crew of a pool is in pool_crew.py, because it needs torch.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,27 +27,27 @@ from midrange_puffer.policies.own_pilot import Function, name_of
 if TYPE_CHECKING:
     from torch import nn
 
-    # A text as of policies/mix.py, a model's file, a policy on the CPU as of
-    # `checkpoint.load_policy`, or a function.
+    # A text as described in policies/mix.py, a model's file, a policy on the CPU as
+    # `checkpoint.load_policy` returns it, or a function.
     Opponent = str | Path | nn.Module | Function
 
 
 class Crew(Protocol):
-    """Flies some fighters of a side, the same number in each engagement.
+    """Members (policies, functions) that fly the same fighters of a side in every engagement.
 
-    One member flies all of them in an engagement, each by that fighter's own observation. Rows are
-    numbered by engagement, and then by fighter.
+    In an engagement one member flies all of these fighters, each by the fighter's own observation.
+    Rows of observations and controls are ordered by engagement, then by fighter.
     """
 
     def act(self, observations: np.ndarray) -> np.ndarray:
         """Returns the next controls, float32 [rows, 3], for observations float32 [rows, features].
 
-        The observations change afterwards. The dead of teams get zeros.
+        The caller overwrites the observations later. In teams, dead fighters get zeros.
         """
         ...
 
     def end(self, envs: np.ndarray) -> list[str]:
-        """Draws new members for these engagements, int [n]; returns the names of the old ones."""
+        """Draws new members for these engagements, int [n]; returns the former members' names."""
         ...
 
     def names(self) -> list[str]:
@@ -62,21 +62,22 @@ def find_crew(
     allowed: Sequence[str] = FIGHTERS,
     argument: str = "opponent",
 ) -> Mixed:
-    """Finds the contestants that an `opponent`, or another `argument`, names.
+    """Returns the contestants that `opponent`, or another argument, stands for.
 
     Args:
-        opponent: as the user gave it.
-        observation, features: of the environment, and its number of features.
-        allowed: the kinds of contestants in a mix; self and pool are left to the caller.
-        argument: for error messages.
+        opponent: the value that the user gave.
+        observation, features: the environment's observation, and its number of features.
+        allowed: the kinds of contestants that a mix may have; SELF and POOL are left to the caller.
+        argument: name of the argument, for error messages.
 
     Raises:
-        ValueError: No such contestant, or a policy that needs features which the environment's
-            observation does not have.
-        TypeError: None of these, or a module of torch that is no policy of this package.
-        CheckpointError: A file that cannot be used.
-        OwnCodeError: A function by name that cannot be used.
-        UsageError: A policy of another game.
+        ValueError: There is no such contestant, or a policy needs features that the observation
+            lacks.
+        TypeError: The value has another type, or is a torch module that is no policy of this
+            package.
+        CheckpointError: A file cannot be used.
+        OwnCodeError: A function given by name cannot be used.
+        UsageError: A policy was trained for another game.
     """
     if isinstance(opponent, str):
         mixed = load_mix(opponent, allowed, argument, features)
@@ -86,14 +87,14 @@ def find_crew(
             name = opponent.stem
         else:
             name = type(opponent).__name__ if is_module(opponent) else name_of(opponent)
-        assert not isinstance(contestant, str | Mixed)  # which only a text can name
+        assert not isinstance(contestant, str | Mixed)  # only a text stands for these
         mixed = Mixed({"agent": 1.0}, (Outsider(name, 1.0, contestant),))
     mixed.check_observation(argument, observation, features, f"observation = {observation!r}")
     return mixed
 
 
 def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
-    """Returns the same opponent; a function [features] -> [3] becomes one of many fighters."""
+    """Returns the opponent; a function [features] -> [3] becomes one that takes many fighters."""
     if not callable(opponent) or is_module(opponent):
         return opponent
     name = name_of(opponent)
@@ -109,20 +110,20 @@ def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
 
 
 def rows_in(envs: np.ndarray, size: int) -> np.ndarray:
-    """Returns the rows, int, of a crew that flies `size` fighters in each of these engagements."""
+    """Returns the rows, int, of a crew that flies `size` fighters in each engagement of `envs`."""
     return (size * envs[:, None] + np.arange(size)).ravel()
 
 
 class OutsideCrew:
-    """A crew of policies and functions; the member is drawn where an engagement starts.
+    """A crew of policies and functions. The member is drawn when an engagement starts.
 
     Args:
         outsiders: the members; policies are on the CPU.
-        num_envs: engagements.
-        seed: of the draws of members and actions.
-        size: fighters in each engagement that they fly.
-        threads: that compute a policy, where C does; its actions do not depend on it.
-        action_mode: of the actions of functions that were given as objects.
+        num_envs: number of engagements.
+        seed: seed for drawing members and actions.
+        size: number of fighters that they fly in each engagement.
+        threads: number of threads of policies that C computes; the actions do not depend on it.
+        action_mode: action mode of functions that were given as objects.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class OutsideCrew:
         return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
-        """Ends these engagements: draws new members, and clears the memory of policies."""
+        """Draws new members for these engagements, and clears the policies' memory of them."""
         names = self._player.names(envs)
         self._player.reset(rows_in(envs, self._size))
         return names
@@ -158,27 +159,27 @@ class OutsideCrew:
         return self._player.names(self._envs)
 
 
-MakeCrew = Callable[[int, int], Crew]  # called with a seed, and the fighters in each engagement
+MakeCrew = Callable[[int, int], Crew]  # arguments: seed, fighters in each engagement
 
 
 class Flight:
-    """The fighters of each engagement that one crew flies.
+    """The fighters that one crew flies in each engagement.
 
     Args:
         columns: their places among the core's agents in an engagement.
-        make_crew: called at every reset.
+        make_crew: makes the crew; called at every reset.
     """
 
     def __init__(self, columns: slice, make_crew: MakeCrew) -> None:
         self._columns, self._make_crew = columns, make_crew
-        self.crew: Crew | None = None  # until the first reset
+        self.crew: Crew | None = None  # None until the first reset
 
     def reset(self, seed: int) -> None:
-        """Starts with a new crew."""
+        """Replaces the crew by a new one."""
         self.crew = self._make_crew(seed, self._columns.stop - self._columns.start)
 
     def act(self, observations: np.ndarray, controls: np.ndarray) -> None:
-        """Writes the crew's part of the controls [num_envs, core's agents, 3]."""
+        """Writes the crew's columns of `controls`, [num_envs, core's agents, 3]."""
         observations, controls = observations[:, self._columns], controls[:, self._columns]
         rows = observations.reshape(-1, observations.shape[-1])
         if self.crew is not None:
@@ -186,20 +187,21 @@ class Flight:
 
 
 class FlownGroup(Group):
-    """Engagements in which crews fly the other side, or wingmen of the agents, or both.
+    """Engagements in which crews fly the other side, or the agents' wingmen, or both.
 
-    To the core all fighters with a crew are agents; this object's results are those of the
-    environment's agents only.
+    To the core, every fighter that a crew flies is an agent. This object passes on the results of
+    the environment's agents only.
 
     Args:
-        core: its agents are, in each engagement, all fighters of the other side, if `make_crew` is
-            given, and all of the agents' side, or its first fighter if pilots are the wingmen.
+        core: the core. In each engagement its agents are: all fighters of the other side, if
+            `make_crew` is given; and all fighters of the agents' side, or only the first one if
+            pilots are the wingmen.
         seat: the agents' side.
         action_mode: one of `ACTION_MODES`.
         make_crew: makes the crew of the other side; None: pilots fly it.
-        seed: as of the core.
-        make_wingmen: makes the crew of all but the first fighter of the agents' side; None: these
-            are agents, too, or pilots.
+        seed: the core's seed.
+        make_wingmen: makes the crew of all fighters of the agents' side but the first; None: agents
+            or pilots fly these.
     """
 
     def __init__(
@@ -218,17 +220,17 @@ class FlownGroup(Group):
         own = own[: core.agents // core.num_envs - len(enemies)]
         agents = own[:1] if make_wingmen else own
         self.agents = core.num_envs * len(agents)
-        self._flown = sorted((*own, *enemies))  # the core's agents, by their numbers as fighters
+        self._flown = sorted((*own, *enemies))  # the numbers of the core's agents as fighters
         self._own = self._columns(agents)
         self._enemies = Flight(self._columns(enemies), make_crew) if make_crew else None
         self._flights = [self._enemies] if self._enemies else []
         if make_wingmen:
             self._flights.append(Flight(self._columns(own[1:]), make_wingmen))
         self._seed = seed
-        self._opponents: list[str] = []  # flew against the agents, for each record
+        self._opponents: list[str] = []  # names of the agents' opponents, one for each record
 
     def _columns(self, fighters: Sequence[int]) -> slice:
-        """Returns the places of consecutive fighters among the core's agents."""
+        """Returns the places of consecutive fighters among the core's agents, as a slice."""
         first = self._flown.index(fighters[0])
         return slice(first, first + len(fighters))
 
@@ -240,19 +242,19 @@ class FlownGroup(Group):
         truncations: np.ndarray,
         final_observations: np.ndarray | None = None,
     ) -> None:
-        """Takes the buffers of the agents; the core gets other ones, for all its agents."""
+        """Stores the agents' buffers; the core writes to larger ones, for all of its agents."""
         super().bind(observations, rewards, terminals, truncations, final_observations)
         envs = self.core.num_envs
         flown = (envs, self.core.agents // envs)
         self._controls_of_all = np.zeros((*flown, 3), np.float32)
         outputs = [output for output in self._outputs if output is not None]
         self._results = [np.zeros((*flown, *output.shape[1:]), output.dtype) for output in outputs]
-        # Views of the same with a row for each agent of the core.
+        # Views of the core's buffers with a row for each of its agents.
         self._flat: list[np.ndarray] = [
             array.reshape(self.core.agents, *array.shape[2:])
             for array in (self._controls_of_all, *self._results)
         ]
-        # (destination, source) views of the agents' results, by engagement.
+        # (destination, source) views, through which the agents' results are copied after each step.
         self._copies = [
             (output.reshape(envs, -1, *output.shape[1:]), results[:, self._own])
             for output, results in zip(outputs, self._results, strict=True)
@@ -262,7 +264,7 @@ class FlownGroup(Group):
         """Starts episode 0 of every engagement, with new crews."""
         self._seed = seed
         self._ledger.clear()
-        stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # apart from a player's, per seat
+        stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # no player's stream
         words = stream.generate_state(len(self._flights))
         for flight, word in zip(self._flights, words, strict=True):
             flight.reset(int(word))
@@ -270,13 +272,13 @@ class FlownGroup(Group):
         self.observe()
 
     def observe(self) -> None:
-        """Writes the observations of the present moment, for the crews, too."""
+        """Writes the present observations, also those of the crews."""
         self.core.observe(self._flat[1])
         output, observations = self._copies[0]
         output[:] = observations
 
     def step(self, actions: np.ndarray) -> None:
-        """Makes one decision, of the agents' actions and the crews' controls."""
+        """Makes one decision with the agents' actions and the crews' controls."""
         if self._flights[0].crew is None:
             self.reset(self._seed)
         own = self._controls_of_all[:, self._own]
@@ -294,7 +296,7 @@ class FlownGroup(Group):
             output[:] = results
 
     def _end(self) -> None:
-        """Tells the crews which engagements have ended, and notes the opponents in these."""
+        """Ends the finished engagements in the crews; stores the names of the opponents in them."""
         self._ended = []
         if not len(self._fresh):
             return
@@ -305,13 +307,13 @@ class FlownGroup(Group):
         self._opponents += self._ended
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the controls of the first engagement, the crews' included."""
+        """Returns the controls of the first engagement, also those of the crews."""
         of_all = np.zeros((self.core.fighters, 3), np.float32)
         of_all[self._flown] = self._controls_of_all[0]
         return of_all
 
     def first_names(self) -> tuple[str, str]:
-        """Returns the names of the sides; a model's file is named without its folder."""
+        """Returns the names of the sides in the first engagement; a model's is its file's stem."""
         names, other = list(super().first_names()), 1 - self._seat
         crew = self._enemies and self._enemies.crew
         if crew and not self.core.get_fighter(0, other * self.core.red_size)["pilot"]:
@@ -319,7 +321,7 @@ class FlownGroup(Group):
         return names[0], names[1]
 
     def opponents_of(self, records: np.ndarray) -> np.ndarray:
-        """Returns the opponents' names, of pilots and of the crew's members."""
+        """Returns the names of the opponents: pilots, or members of the crew."""
         names = super().opponents_of(records)
         if self._enemies:
             from_outside = records["pilot"][:, 1 - self._seat] == 0
@@ -327,7 +329,7 @@ class FlownGroup(Group):
         return names
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """Returns the values of the engagements that became due, with scores by member."""
+        """Returns values of the engagements that became due, with scores against each member."""
         infos, _, opponents = self._take_due(step, self._opponents)
         for name in dict.fromkeys(opponents):
             infos[f"score_vs_{name}"] = infos["score"][opponents == name]
@@ -336,11 +338,11 @@ class FlownGroup(Group):
 
     @property
     def full(self) -> bool:
-        """False: records are kept in a list."""
+        """False: records are stored in a list, which has no limit."""
         return False
 
     def collect(self) -> np.ndarray:
-        """Returns the records of the last step, which `step` took for the crews."""
+        """Returns the records of the last step, which `step` has taken from the core."""
         return self._fresh
 
     def take_records(self) -> np.ndarray:

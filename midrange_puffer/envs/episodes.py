@@ -1,4 +1,4 @@
-"""Episodes that begin by seed and options, for the environments of other libraries."""
+"""Episodes that start by seed and options, for the environments of other libraries."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
     from midrange_puffer.policies.contestants import Mixed
 
-NO_OPPONENT: Any = object()  # as the opponent: both sides are agents
-# Prefixes of options' names for red and blue: with agents on both sides, and by the agent's seat.
+NO_OPPONENT: Any = object()  # given as the opponent: both sides are agents
+# Prefixes of options' names for red and blue: EQUALS with agents on both sides, the others by the
+# agent's seat.
 EQUALS = ("red_", "blue_")
 BY_SEAT = (("", "enemy_"), ("enemy_", ""))
 
 
 class _Quantity(NamedTuple):
-    """Limits of an option."""
+    """Limits and unit of an option."""
 
     minimum: float
     maximum: float
@@ -36,7 +37,7 @@ class _Quantity(NamedTuple):
 
 
 def _limits(low: str, high: str) -> _Quantity:
-    """Returns the limits that a pair of parameters has together."""
+    """Returns the limits from the least of parameter `low` to the greatest of parameter `high`."""
     return _Quantity(PARAMETERS[low].minimum, PARAMETERS[high].maximum, PARAMETERS[low].unit)
 
 
@@ -58,13 +59,13 @@ def checked_options(
 
     Args:
         options: numbers by name, one for all engagements or [num_envs].
-        prefixes: of red's and blue's names; empty for teams, which have no places to choose.
-        num_envs: engagements.
+        prefixes: prefixes of red's and blue's options; empty for teams, whose places cannot be set.
+        num_envs: number of engagements.
 
     Raises:
-        TypeError: Not a dict.
-        ValueError: An unknown name, not a number, a number out of range, or of a shape other than
-            () and [num_envs].
+        TypeError: The options are no dict.
+        ValueError: A name is unknown, or a value is not a number, out of range, or of a shape other
+            than () and [num_envs].
     """
     known = dict(_EPISODES)
     if prefixes:
@@ -91,7 +92,7 @@ def _checked(name: str, value: object, quantity: _Quantity, num_envs: int) -> np
         several = f" or {num_envs} of them" if num_envs > 1 else ""
         raise ValueError(f"options[{name!r}] of shape {numbers.shape}: must be a number{several}")
     minimum, maximum, unit, whole = quantity
-    good = (minimum <= numbers) & (numbers <= maximum)  # False for not-a-number
+    good = (minimum <= numbers) & (numbers <= maximum)  # also False for not-a-number
     if not good.all() or (whole and (numbers != np.floor(numbers)).any()):
         kind = "a whole number " if whole else ""
         limits = f"from {minimum:.10g} to {maximum:.10g} {unit}".rstrip()
@@ -102,13 +103,13 @@ def _checked(name: str, value: object, quantity: _Quantity, num_envs: int) -> np
 def place(
     core: _core.Core, env: int, options: Mapping[str, np.ndarray], prefixes: tuple[str, ...]
 ) -> None:
-    """Moves the fighters of an engagement that has just started to the places in the options.
+    """Moves the fighters of an engagement that has just started to the places that options give.
 
     Args:
-        core: of one against one.
+        core: a core of one against one.
         env: the engagement.
-        options: as of `checked_options`; without an option a quantity stays as it was drawn.
-        prefixes: of red's and blue's names.
+        options: from `checked_options`; a quantity without an option keeps its drawn value.
+        prefixes: prefixes of red's and blue's options.
     """
     fighters = [core.get_fighter(env, seat) for seat in range(_core.FIGHTERS)]
     red, blue = (np.array((fighter["x"], fighter["y"])) for fighter in fighters)
@@ -119,11 +120,11 @@ def place(
             for name in _OF_FIGHTER
             if prefixes[seat] + name in options
         }
-        ahead = line if seat == 0 else -line  # toward the other
+        ahead = line if seat == 0 else -line  # toward the other fighter
         if "range" in options:
             fighter["x"], fighter["y"] = -options["range"][env] / 2 * ahead
         if "off_boresight_deg" in own:
-            # With the other to the left of the nose, the nose is to the right of the line.
+            # If the other fighter is to the left of the nose, the nose is to the right of the line.
             cosine, sine = _core.direction(-own["off_boresight_deg"])
             fighter["direction_x"] = ahead[0] * cosine - ahead[1] * sine
             fighter["direction_y"] = ahead[0] * sine + ahead[1] * cosine
@@ -133,17 +134,18 @@ def place(
 
 
 class EpisodeArena(Arena):
-    """An arena of one group, with buffers of its own, whose episodes begin by seed and options.
+    """An arena of one group with its own buffers, whose episodes start by seed and options.
 
     Args:
         env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads,
-        parameters: as of `Arena`. The opponent, or `NO_OPPONENT`, is drawn for each episode.
-        wingmen: fly the others of the agent's side in teams, as an `opponent`; None: agents.
-        auto_reset: start the next episode of an engagement in the step in which one ends.
+        parameters: as in `Arena`. The opponent is drawn for each episode. It may be `NO_OPPONENT`.
+        wingmen: in teams the contestant that flies the other fighters of the agent's side, given
+            like an opponent; None: agents fly them.
+        auto_reset: True if the next episode of an engagement starts in the step in which one ends.
 
     Attributes:
-        core: of the engagements.
-        actions: int32 or float32 [agents, 3], room for those of a step.
+        core: core of the engagements.
+        actions: int32 or float32 [agents, 3], a buffer for the actions of a step.
     """
 
     def __init__(
@@ -169,7 +171,7 @@ class EpisodeArena(Arena):
         )  # fmt: skip
         self._started = self._open = False
         self._engagements = np.arange(self.num_envs)  # the seed's engagement in each place
-        self._first_episode = 0  # of engagement 0, since the last reset
+        self._first_episode = 0  # engagement 0's episode at the last reset
         self.core = self.groups[0].core
         self.actions = action_buffer((self.agents, 3), action_mode)
         observations, final = np.zeros((2, self.agents, self.core.features), np.float32)
@@ -178,7 +180,7 @@ class EpisodeArena(Arena):
         self.bind(observations, rewards, terminations, truncations, final if auto_reset else None)
 
     def _make_groups(self, opponent: "Opponent", pool: Path | None) -> list[Group]:
-        """Returns a single group, in which each engagement's opponent is drawn from the mix."""
+        """Returns a single group, in which the opponent of each episode is drawn from the mix."""
         others = wingmen = None
         if opponent is not NO_OPPONENT:
             others = find_crew(opponent, self.observation, self._features)
@@ -200,7 +202,7 @@ class EpisodeArena(Arena):
         return [FlownGroup(core, self.seat, self.action_mode, make_enemies, 0, make_wingmen)]
 
     def _make_crew(self, mixed: "Mixed", side: int, _: int, size: int) -> Crew:
-        """Makes a crew whose draws depend only on the seed, and on engagement 0 and its episode."""
+        """Makes a crew whose draws depend only on the seed, on engagement 0 and on its episode."""
         keys = (int(self._engagements[0]), self._first_episode)
         stream = np.random.SeedSequence((self.seed, side), spawn_key=keys)
         seed = int(stream.generate_state(1, np.uint64)[0])
@@ -209,20 +211,20 @@ class EpisodeArena(Arena):
         )
 
     def reset(self, seed: int | None, options: Mapping[str, object] | None) -> None:
-        """Starts an episode of every engagement; the observations are in their buffer.
+        """Starts an episode of every engagement, and writes the observations to their buffer.
 
         Args:
-            seed: starts episode 0 of every engagement of that seed; None: the next episodes of the
-                present seed, which is drawn at the first reset.
-            options: as of `checked_options`.
+            seed: a seed, whose episode 0 starts in every engagement. None: the next episodes of the
+                present seed start; at the first reset a seed is drawn.
+            options: as for `checked_options`.
 
         Raises:
-            ValueError: a seed or an option out of range, or an option that does not exist.
-            TypeError: options that are no dict.
+            ValueError: The seed or an option is out of range, or there is no such option.
+            TypeError: The options are no dict.
         """
         options = checked_options(options, self._prefixes, self.num_envs)
         seed, engagements, episodes = self._next(seed, options)
-        self._open = False  # if an error interrupts the reset
+        self._open = False  # stays so if an error interrupts the reset
         self._engagements, self._first_episode = engagements, int(episodes[0])
         self._started = True
         self.restart(seed)
@@ -242,7 +244,7 @@ class EpisodeArena(Arena):
     def _next(
         self, seed: int | None, options: Mapping[str, np.ndarray]
     ) -> tuple[int, np.ndarray, np.ndarray]:
-        """Returns a reset's seed, and its engagements and episodes, int [num_envs]."""
+        """Returns the seed of a reset, and its engagements and their episodes, int [num_envs]."""
         engagements, episodes = self._engagements, self.core.status()[3] + 1
         if seed is None and not self._started:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -257,19 +259,19 @@ class EpisodeArena(Arena):
         )
 
     def step(self, actions: np.ndarray) -> np.ndarray:
-        """Makes one decision of every engagement; the results are in the buffers.
+        """Makes one decision of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, 3], whole numbers or, if they are continuous, any.
+            actions: [agents, 3], whole numbers; any numbers if actions are continuous.
 
         Returns:
-            Records of the engagements that have ended in it, array of `_core.RECORD`.
+            Records of the engagements that have ended in this step, array of `_core.RECORD`.
 
         Raises:
-            ResetNeeded: before the first reset, or after the end without `auto_reset`.
-            ValueError: actions of another shape.
-            TypeError: actions of another type.
-            KeyboardInterrupt: the window was closed.
+            ResetNeeded: There was no reset yet; or, without `auto_reset`, the episode has ended.
+            ValueError: The actions have another shape.
+            TypeError: The actions have another type.
+            KeyboardInterrupt: The user has closed the window.
         """
         if not self._open:
             raise gymnasium.error.ResetNeeded("reset() before step()")
@@ -280,7 +282,7 @@ class EpisodeArena(Arena):
         return records
 
     def infos(self, records: np.ndarray, seat: int | None = None) -> list[dict[str, object]]:
-        """Returns the `figures` of each finished engagement by name."""
+        """Returns the `figures` of each finished engagement, by name."""
         infos = [{} for _ in records]
         for name, indices, values in self.figures(records, seat):
             for index, value in zip(indices.tolist(), values.tolist(), strict=True):
@@ -290,11 +292,12 @@ class EpisodeArena(Arena):
     def figures(
         self, records: np.ndarray, seat: int | None = None
     ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Yields the figures of finished engagements from a seat, by default the agent's.
+        """Yields the figures of finished engagements, seen from a seat, by default the agent's.
 
         Yields:
-            The figures of `records.summary` and, if there is an opponent, `opponent`, its name:
-            name, the indices of the records that have such a figure (some want shots), and values.
+            Name, indices, values of each figure of `records.summary`; and of `opponent` (its name),
+            if there is one. The indices are those of the records that have this figure: some
+            figures exist only for engagements with shots.
         """
         seat = self.seat if seat is None else seat
         everywhere, with_shots = np.arange(len(records)), np.flatnonzero(records["shots"][:, seat])
@@ -306,10 +309,10 @@ class EpisodeArena(Arena):
     def render(self) -> np.ndarray | None:
         """Returns a picture of engagement 0, uint8 [height, width, 3], with "rgb_array".
 
-        With "human", `reset` and `step` show it.
+        Returns None with "human": then `reset` and `step` show the picture.
 
         Raises:
-            ResetNeeded: before the first reset.
+            ResetNeeded: There was no reset yet.
         """
         if not self._started:
             raise gymnasium.error.ResetNeeded("reset() before render()")

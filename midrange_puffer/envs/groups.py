@@ -18,7 +18,7 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.records import summary
 
-RAW = np.dtype((np.void, _core.RECORD.itemsize))  # numpy copies a record at a time, not its fields
+RAW = np.dtype((np.void, _core.RECORD.itemsize))  # opaque, so that numpy copies records, not fields
 
 
 class Ledger:
@@ -83,16 +83,16 @@ class Group:
     """Engagements against scripted pilots: a core, and the results of its agents.
 
     Args:
-        core: of which the agents fly one side, `seat`.
-        seat: the agents', 0 (red) or 1 (blue).
+        core: a core in which the agents fly one side.
+        seat: the agents' side, 0 (red) or 1 (blue).
         action_mode: one of `ACTION_MODES`.
 
     Attributes:
         agents: number of agents.
         parts: names of the parts of a user's own reward.
-        states: buffers for the states of all fighters after a step, and at the end of the
-            engagements that ended in it: float32 [states, fighters, num_envs] each. Empty if no
-            reward of the user's own needs them.
+        states: two buffers for the fighters' states, float32 [states, fighters, num_envs]: after a
+            step, and at the end of engagements that ended in the step. Empty if no user's own
+            reward needs them.
     """
 
     def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
@@ -104,8 +104,8 @@ class Group:
         self._continuous = action_mode == "continuous"
         self._is_team = core.fighters > len(SEATS)
         self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
-        self._records: list[np.ndarray] = []  # collected, and not yet taken
-        self._paid: list[np.ndarray] = []  # [records, parts], the user's own reward of those
+        self._records: list[np.ndarray] = []  # collected from the core, not yet taken
+        self._paid: list[np.ndarray] = []  # their sums of the user's own reward, [records, parts]
 
     def bind(
         self,
@@ -115,11 +115,12 @@ class Group:
         truncations: np.ndarray,
         final_observations: np.ndarray | None = None,
     ) -> None:
-        """Takes the buffers, [agents, ...], that all results are written into in place.
+        """Stores the buffers, [agents, ...], that all results are written into in place.
 
         Args:
-            final_observations: its rows of agents whose engagement ends in a step get their last
-                observation; the other rows have no meaning.
+            observations, rewards, terminals, truncations: the buffers.
+            final_observations: a buffer for the last observation of each agent whose engagement
+                ends in a step; the other rows have no meaning.
         """
         self._outputs = (
             observations,
@@ -136,11 +137,11 @@ class Group:
         self.observe()
 
     def observe(self) -> None:
-        """Writes the observations of the present moment."""
+        """Writes the present observations."""
         self.core.observe(self._outputs[0])
 
     def step(self, actions: np.ndarray) -> None:
-        """Makes one decision, of actions [agents, 3], int32 or, if continuous, float32."""
+        """Makes one decision with actions [agents, 3], int32 or, if continuous, float32."""
         if self._continuous:
             self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
         else:
@@ -150,7 +151,7 @@ class Group:
         """Returns the core's controls for actions."""
         if not self._continuous:
             return controls(actions, self._is_team)
-        # In teams the core takes fire above 1 for a target.
+        # In teams fire above 1 would choose a target, which continuous actions cannot.
         return np.minimum(actions, HIGHEST) if self._is_team else actions
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
@@ -162,14 +163,14 @@ class Group:
         return both
 
     def first_names(self) -> tuple[str, str]:
-        """Returns who flies red and blue in the first engagement: "agent" or pilots, each once."""
+        """Returns the names of red's and blue's controllers in the first engagement, each once."""
         names = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
         sides = names[: self.core.red_size], names[self.core.red_size :]
         red, blue = (", ".join(dict.fromkeys(side)) for side in sides)
         return red, blue
 
     def flown_sides(self) -> list[tuple[slice, slice]]:
-        """Returns the fighters of each side that agents fly, and those of its enemy."""
+        """Returns for each side that agents fly its fighters, and those of its enemy."""
         red, blue = self._fighters_of_sides()
         return [(red, blue) if self._seat == 0 else (blue, red)]
 
@@ -177,29 +178,29 @@ class Group:
         return slice(0, self.core.red_size), slice(self.core.red_size, self.core.fighters)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """Returns by seat the agents, int [records, fighters], of these engagements."""
+        """Returns (seat, the agents of that seat in these engagements, int [records, fighters])."""
         size = self.agents // self.core.num_envs
         return [(self._seat, size * records["env"][:, None] + np.arange(size))]
 
     def sides(self) -> np.ndarray:
-        """Returns the side of each agent, int64 [agents], numbered through the engagements."""
+        """Returns the number of each agent's side, int64 [agents], counted over all engagements."""
         return np.arange(self.agents) // (self.agents // self.core.num_envs)
 
     @property
     def full(self) -> bool:
-        """True if the infos must be taken before the next step, for want of room."""
+        """True if the infos must be taken before the next step, or there is no room for records."""
         return self.core.record_count() > self.core.num_envs
 
     def collect(self) -> np.ndarray:
-        """Returns the records of the engagements that finished in the last step, and keeps them."""
+        """Returns the records of engagements that ended in the last step, and stores them."""
         records = self.core.take_records()
         self._records.append(records)
         return records
 
     def note_paid(self, records: np.ndarray, seat: int, paid: np.ndarray) -> None:
-        """Adds a user's own reward, [parts, records], to the records last collected.
+        """Adds a user's own reward, sums [parts, records], to the records last collected.
 
-        In teams it is the mean over a side's fighters, like all returns.
+        In teams it is the mean over the fighters of a side, like all returns.
         """
         records["episode_return"][:, seat] += paid.sum(axis=0)
         if seat == self._seat:
@@ -216,7 +217,7 @@ class Group:
         return np.concatenate(parts).view(_core.RECORD)
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """Returns values by name for each engagement that became due since the last call.
+        """Returns values by name for each engagement that the `Ledger` has released by `step`.
 
         Args:
             step: decisions since the reset.
@@ -232,7 +233,7 @@ class Group:
     def _take_due(
         self, step: int, opponents: list[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """Returns figures of the engagements that are due, their records, and their opponents."""
+        """Returns figures of the engagements that are due, their records and opponents' names."""
         paid, columns = self._paid, []
         records = self.take_records()
         if self.parts:
@@ -247,13 +248,13 @@ class Group:
         return infos, records, names
 
     def opponents_of(self, records: np.ndarray) -> np.ndarray:
-        """Returns the opponents' names, objects [records], in engagements of the last step."""
+        """Returns the opponents' names, objects [records], for records of the last step."""
         names = np.array(tuple(CONTROLLERS), object)
         return names[records["pilot"][:, 1 - self._seat]]
 
 
 def joined_records(groups: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
-    """Returns the records of several groups as one array, whose `env` counts through all groups."""
+    """Returns the records of several groups as one array; `env` is counted over all groups."""
     parts, first = [], 0
     for group, records in groups:
         parts.append(records.copy())
@@ -263,13 +264,13 @@ def joined_records(groups: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
 
 
 class SelfGroup(Group):
-    """Engagements of which all fighters are agents, by engagement, then by fighter.
+    """Engagements in which agents fly all fighters, numbered by engagement, then by fighter.
 
     Args:
-        core: of which all fighters are agents.
+        core: a core in which all fighters are agents.
         action_mode: one of `ACTION_MODES`.
-        alone: True if there are no other groups, so that this one gives the score. Beside others it
-            would draw the score towards one half, which a policy has against itself.
+        alone: True if there are no other groups, so that this group gives the score. Beside other
+            groups it does not, because a policy's score against itself is always 0.5.
     """
 
     def __init__(self, core: _core.Core, action_mode: str, alone: bool) -> None:
@@ -281,7 +282,7 @@ class SelfGroup(Group):
         return self._controls(actions[: self.core.fighters])
 
     def first_names(self) -> tuple[str, str]:
-        """Returns the names of the seats, as both are agents."""
+        """Returns the names of the seats: no other names tell the agents apart."""
         return SEATS
 
     def flown_sides(self) -> list[tuple[slice, slice]]:
@@ -290,16 +291,16 @@ class SelfGroup(Group):
         return [(red, blue), (blue, red)]
 
     def sides(self) -> np.ndarray:
-        """Returns the side of each agent, int64 [agents], two in each engagement."""
+        """Returns the number of each agent's side, int64 [agents], two for each engagement."""
         env, fighter = np.divmod(np.arange(self.agents), self.core.fighters)
         return len(SEATS) * env + (fighter >= self.core.red_size)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """Returns the agents of both seats, int [records, fighters], of these engagements."""
+        """Returns for both seats (seat, its agents in these engagements, [records, fighters])."""
         agents = self.core.fighters * records["env"][:, None] + np.arange(self.core.fighters)
         return [(seat, agents[:, side]) for seat, side in enumerate(self._fighters_of_sides())]
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """Returns the values of the engagements that became due, from red's side."""
+        """Returns the values of the engagements that became due, seen from red's side."""
         infos, _, _ = self._take_due(step)
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}

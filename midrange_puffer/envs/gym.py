@@ -1,6 +1,7 @@
 """MidrangeEnv: one agent against an opponent, as a Gymnasium environment, `Midrange-v0`.
 
-Importing this registers it, as does importing its public name, `midrange_puffer.gym`.
+The environment is registered when this module or `midrange_puffer.gym`, its public name, is
+imported.
 """
 
 from collections.abc import Mapping
@@ -26,22 +27,23 @@ gymnasium.register(
 
 
 @documented(
-    opponent=OPPONENT + "its observation, float32 [features], and returns an action of this "
+    opponent=OPPONENT + "its observation, float32 [features]; it returns an action of this "
     "environment's action space."
 )
 class MidrangeEnv(gymnasium.Env):
     """Mid-range air combat, one engagement at a time: an agent against an opponent.
 
-    An episode is bit for bit that of `midrange_puffer.Midrange` of the same seed, engagement,
-    episode and actions; its docstring explains rewards and ends. `terminated`: the fight is
-    decided; `truncated`: the time limit was reached with both alive.
+    An episode equals, bit for bit, the one of `midrange_puffer.Midrange` with the same seed,
+    engagement, episode and actions. The docstring of `Midrange` explains rewards and ends.
+    `terminated`: the fight is decided. `truncated`: the time limit was reached with both alive.
 
     Info:
-        Empty but at the end of an episode: score (win 1, draw 0.5, loss 0), win, draw, loss,
-        mutual_kill, truncated, shots, hits, shots_against, hits_against, episode_length
-        [decisions], episode_return, opponent (its name: a pilot's or function's, a policy's class,
-        a file's without its folder); with own shots also hit_rate, launch_range [m], and
-        in_nez_share, between_share, wasted_share of them.
+        Empty except at the end of an episode. Then it has score (win 1, draw 0.5, loss 0), win,
+        draw, loss, mutual_kill, truncated, shots, hits, shots_against, hits_against,
+        episode_length [decisions], episode_return and opponent (the name of the pilot or
+        function, the class of the policy, or the file without its folder). If the agent has
+        fired it also has hit_rate, launch_range [m] and the shares of its shots by the missile
+        envelope: in_nez_share, between_share, wasted_share.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more
@@ -72,24 +74,23 @@ class MidrangeEnv(gymnasium.Env):
         """Starts an episode.
 
         Args:
-            seed: 0 <= seed < 2**64, starts episode 0 of this seed. None: the next episode of the
-                present seed, which is drawn at the first reset.
-            options: numbers by name; a quantity without an option is drawn. Teams have "engagement"
-                and "episode" only.
-                "engagement": an engagement of the seed, counted from 0; the one that a `Midrange`
-                or `MidrangeVectorEnv` of this seed plays in that place.
-                "episode": one of its episodes, counted from 0; 0 if only the engagement is given.
-                "range" [m]: between the fighters.
+            seed: 0 <= seed < 2**64; episode 0 of this seed starts. None: the next episode of the
+                present seed; at the first reset a seed is drawn.
+            options: numbers by name. A quantity without an option is drawn. Teams have only
+                "engagement" and "episode". "engagement": number of an engagement of the seed,
+                counted from 0: the one that a `Midrange` or `MidrangeVectorEnv` of this seed plays
+                in that place. "episode": number of one of its episodes, counted from 0; 0 if only
+                "engagement" is given. "range" [m]: distance between the fighters.
                 "off_boresight_deg", "enemy_off_boresight_deg": angle from this fighter's nose to
-                the other fighter, positive to the left.
-                "speed", "enemy_speed" [m/s]; "ammunition", "enemy_ammunition".
+                the other fighter, positive to the left. "speed", "enemy_speed" [m/s]; "ammunition",
+                "enemy_ammunition" (missiles).
 
         Returns:
             Observation float32 [features], and an empty info.
 
         Raises:
-            ValueError: A seed or option out of range, or an option that does not exist.
-            TypeError: Options that are no dict.
+            ValueError: The seed or an option is out of range, or there is no such option.
+            TypeError: The options are no dict.
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self._arena.reset(seed, options)
@@ -105,10 +106,10 @@ class MidrangeEnv(gymnasium.Env):
             Observation float32 [features], reward, terminated, truncated, info.
 
         Raises:
-            ResetNeeded: Before the first reset, or after the end of an episode.
-            ValueError: An action of another shape.
-            TypeError: An action of another type.
-            KeyboardInterrupt: The window was closed.
+            ResetNeeded: There was no reset yet, or the episode has ended.
+            ValueError: The action has another shape.
+            TypeError: The action has another type.
+            KeyboardInterrupt: The user has closed the window.
         """
         arena = self._arena
         records = arena.step(as_actions(action, arena.actions[0], "action")[None])
@@ -125,7 +126,7 @@ class MidrangeEnv(gymnasium.Env):
         """Returns a picture, uint8 [height, width, 3], with "rgb_array"; None with "human".
 
         Raises:
-            ResetNeeded: Before the first reset.
+            ResetNeeded: There was no reset yet.
         """
         return self._arena.render()
 

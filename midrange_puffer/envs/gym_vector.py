@@ -1,4 +1,4 @@
-"""MidrangeVectorEnv: many engagements at once for Gymnasium, by the C core itself."""
+"""MidrangeVectorEnv: many engagements at once for Gymnasium, stepped by the C core."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,66 +18,67 @@ if TYPE_CHECKING:
 
 
 def spread(name: str, values: np.ndarray | Sequence, envs: np.ndarray, num_envs: int) -> dict:
-    """Returns an entry of a vector environment's infos.
+    """Returns an entry of a vector environment's infos, with its mask.
 
     Args:
-        name: of the entry.
-        values: of one type; numbers are numpy's.
-        envs: the engagement of each, int [values].
-        num_envs: of all engagements.
+        name: name of the entry.
+        values: values of one type; numbers are numpy's.
+        envs: the engagement of each value, int [values].
+        num_envs: number of all engagements.
 
     Returns:
-        `name`: the values in their places [num_envs], elsewhere 0, or None if they are no numbers;
-        "_`name`": the mask of those places, bool [num_envs].
+        `name`: [num_envs], the values in the places of their engagements; other places have 0, or
+        None if the values are no numbers. "_`name`": bool [num_envs], True in the values' places.
     """
     if isinstance(values[0], np.generic):
         array = np.zeros(num_envs, type(values[0].item()))
         array[envs] = values
     else:
         array = np.full(num_envs, None, object)
-        for env, value in zip(envs, values, strict=True):  # at once, numpy would take apart arrays
+        for env, value in zip(envs, values, strict=True):  # one by one: numpy would split arrays
             array[env] = value
     mask = np.zeros(num_envs, bool)
     mask[envs] = True
     return {name: array, f"_{name}": mask}
 
 
-if TYPE_CHECKING or gymnasium.__version__.startswith("0."):  # types of the version in .venv
+if TYPE_CHECKING or gymnasium.__version__.startswith("0."):  # the type checker uses version 0.29
 
     class VectorBase(gymnasium.vector.VectorEnv, gymnasium.experimental.vector.VectorEnv):
-        """A vector environment of Gymnasium 0.29, of both its kinds: `make_vec` means the second.
+        """A base class for a vector environment of Gymnasium 0.29.
 
-        Its constructor takes num_envs, and the spaces of one environment.
+        That version has two such classes; `make_vec` expects the second. The constructor's
+        arguments are num_envs and the spaces of one environment.
         """
 
         metadata: dict[str, Any] = {}  # noqa: RUF012 - an instance has more
-        closed = True  # until it is constructed, so that `__del__` does not close it before
+        closed = True  # until constructed: `__del__` must not close it before
 
         def reset_wait(
             self, seed: int | None = None, options: Mapping[str, object] | None = None
         ) -> tuple[np.ndarray, dict]:
-            """Makes the second half of `reset`; the first does nothing."""
+            """Does the work of `reset`, whose first half does nothing."""
             return self.reset(seed=seed, options=None if options is None else dict(options))
 
         def step_async(self, actions: np.ndarray) -> None:
-            """Makes the first half of `step`."""
+            """Stores the actions: the first half of `step`."""
             self._actions = actions
 
         def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
-            """Makes the second half of `step`."""
+            """Makes the step with the stored actions: the second half of `step`."""
             return self.step(self._actions)
 
     def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
-        """Returns the infos of a step that ended the engagements of these records, one or more."""
+        """Returns the infos of a step that ended the engagements of `records`, at least one."""
         envs, count = records["env"], arena.num_envs
-        assert arena.final_observations is not None  # as the arena resets by itself
+        assert arena.final_observations is not None  # because the arena resets by itself
         return {
             **spread("final_observation", arena.final_observations[envs], envs, count),
             **spread("final_info", arena.infos(records), envs, count),
         }
 
     def rendered(picture: np.ndarray) -> np.ndarray:
-        """Returns a picture in the form of `render`."""
+        """Returns a picture in the form in which this Gymnasium's `render` returns it."""
         return picture
 
 else:
@@ -93,7 +94,7 @@ else:
         metadata: ClassVar[dict[str, object]] = {}
         if hasattr(gymnasium.vector, "AutoresetMode"):  # since 1.1
             metadata["autoreset_mode"] = gymnasium.vector.AutoresetMode.SAME_STEP
-        closed = True  # until it is constructed, so that `__del__` does not close it before
+        closed = True  # until constructed: `__del__` must not close it before
 
         def __init__(
             self, num_envs: int, observation_space: gymnasium.Space, action_space: gymnasium.Space
@@ -106,7 +107,7 @@ else:
             self.closed = False
 
     def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
-        """Returns the infos of a step that ended the engagements of these records, one or more."""
+        """Returns the infos of a step that ended the engagements of `records`, at least one."""
         envs, count = records["env"], arena.num_envs
         infos = spread("final_obs", arena.final_observations[envs], envs, count)
         final_info = {}
@@ -116,7 +117,7 @@ else:
         return {**infos, "final_info": final_info, "_final_info": infos["_final_obs"].copy()}
 
     def rendered(picture: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns a picture in the form of `render`."""
+        """Returns a picture in the form in which this Gymnasium's `render` returns it."""
         return (picture,)
 
 
@@ -125,28 +126,30 @@ else:
     "environment's buffers, which the next step overwrites."
 )
 class MidrangeVectorEnv(VectorBase):
-    """`MidrangeEnv` many times over: an agent on one side of each of `num_envs` engagements.
+    """Many `MidrangeEnv`s in one: an agent on one side of each of `num_envs` engagements.
 
-    Rewards, starting state and the end of an episode are those of `MidrangeEnv`, and so is every
-    number: engagement k plays the episodes of engagement k of the seed, which `MidrangeEnv`
-    plays alone with the options {"engagement": k, "episode": j}. Only policies on the other side
-    draw from one stream of random numbers for all engagements, and so act otherwise alone.
+    Rewards, starting state and the end of an episode are those of `MidrangeEnv`, and all numbers
+    are the same: engagement k plays the episodes of engagement k of the seed. `MidrangeEnv` plays
+    the same episode with the options {"engagement": k, "episode": j}. There is one exception:
+    opponents that are policies draw their actions from one stream of random numbers for all
+    engagements, so they act differently in a `MidrangeEnv`.
 
-    Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1):
-        Where an episode ends the next one starts in the same step, and its first observation is
-        returned; the last one is in the infos. Wrappers of Gymnasium 1 that are made for another
-        autoreset mode, such as its NormalizeObservation, refuse this one.
+    Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1): In the step in which an episode ends the
+    next one starts. The step returns the first observation of the new episode; the last one of the
+    old episode is in the infos. Wrappers of Gymnasium 1 for another autoreset mode, such as its
+    NormalizeObservation, refuse this one.
 
-    By `gymnasium.make_vec("Midrange-v0", …)` in Gymnasium 0.29:
-        vectorization_mode="custom" gives this; by default it makes an AsyncVectorEnv of single
-        environments, each in a process.
+    `gymnasium.make_vec("Midrange-v0", …)` in Gymnasium 0.29:
+        With vectorization_mode="custom" it returns this class. By default it returns an
+        AsyncVectorEnv of single environments, each in its own process.
 
     Info:
-        Empty but after a step in which engagements have ended. Then, in the places of these,
-        `final_obs` (the observation at the end) and `final_info` (the info of `MidrangeEnv` at the
-        end), with masks `_final_obs` and `_final_info`, as the installed Gymnasium's SyncVectorEnv
-        gives them. In Gymnasium 1 `final_info` is a dict of arrays [num_envs] with a mask each; in
-        Gymnasium 0.29 it is an array of dicts, and the first is called `final_observation`.
+        Empty except after a step in which engagements have ended. Then it has, in their places,
+        `final_obs` (the last observation) and `final_info` (the last info of `MidrangeEnv`), with
+        masks `_final_obs` and `_final_info`, in the form of the installed Gymnasium's
+        SyncVectorEnv. In Gymnasium 1 `final_info` is a dict of arrays [num_envs], each with a
+        mask. In Gymnasium 0.29 it is an array of dicts, and `final_obs` is called
+        `final_observation`.
     """
 
     def __init__(
@@ -186,17 +189,17 @@ class MidrangeVectorEnv(VectorBase):
         """Starts an episode of every engagement.
 
         Args:
-            seed: one for all; starts episode 0 of each. None: the next episodes of the present
-                seed, which is drawn at the first reset.
-            options: as of `MidrangeEnv.reset`, each one for all engagements or [num_envs]; for the
-                episodes that start now, not for those that follow by themselves.
+            seed: a seed for all engagements, whose episode 0 starts in each. None: the next
+                episodes of the present seed; at the first reset a seed is drawn.
+            options: as in `MidrangeEnv.reset`, each one number for all engagements or [num_envs].
+                They hold for the episodes that start now, not for those that follow.
 
         Returns:
-            Observations float32 [num_envs, features], and no infos.
+            Observations float32 [num_envs, features], and empty infos.
 
         Raises:
-            ValueError: a seed or an option out of range, or an option that does not exist.
-            TypeError: options that are no dict.
+            ValueError: The seed or an option is out of range, or there is no such option.
+            TypeError: The options are no dict.
         """
         self._arena.reset(seed, options)
         return self._own(self._arena.observations), {}
@@ -207,16 +210,16 @@ class MidrangeVectorEnv(VectorBase):
         """Makes one decision of every engagement.
 
         Args:
-            actions: [num_envs, 3], whole numbers, or any numbers if they are continuous.
+            actions: [num_envs, 3], whole numbers; any numbers if actions are continuous.
 
         Returns:
             Observations float32 [num_envs, features], rewards float32, terminations and truncations
             bool [num_envs], and infos.
 
         Raises:
-            ResetNeeded: there was no reset yet.
-            ValueError: actions of another shape.
-            TypeError: actions of another type.
+            ResetNeeded: There was no reset yet.
+            ValueError: The actions have another shape.
+            TypeError: The actions have another type.
         """
         arena = self._arena
         records = arena.step(actions)
@@ -231,13 +234,13 @@ class MidrangeVectorEnv(VectorBase):
     def render(self) -> np.ndarray | tuple[np.ndarray, ...] | None:
         """Returns a picture of engagement 0, uint8 [height, width, 3], with "rgb_array".
 
-        With "human" there is none: `reset` and `step` show engagement 0 in a window.
+        Returns None with "human": `reset` and `step` show engagement 0 in a window.
 
         Returns:
-            The picture, in Gymnasium 1 in a tuple.
+            The picture; in Gymnasium 1 a tuple of one picture.
 
         Raises:
-            ResetNeeded: there was no reset yet.
+            ResetNeeded: There was no reset yet.
         """
         picture = self._arena.render()
         return None if picture is None else rendered(picture)
@@ -250,10 +253,15 @@ class MidrangeVectorEnv(VectorBase):
 def make_vector_env(
     num_envs: int, max_episode_steps: int | None = None, **kwargs: Any
 ) -> MidrangeVectorEnv:
-    """Makes the environment for `gymnasium.make_vec`; version 0.29 gives max_episode_steps always.
+    """Makes the environment for `gymnasium.make_vec`.
+
+    Args:
+        num_envs: number of engagements.
+        max_episode_steps: Gymnasium 0.29 always passes this argument; it must be None.
+        **kwargs: further arguments of `MidrangeVectorEnv`.
 
     Raises:
-        ValueError: As `MidrangeVectorEnv`, or max_episode_steps is given.
+        ValueError: As in `MidrangeVectorEnv`, or max_episode_steps is not None.
     """
     if max_episode_steps is not None:
         raise ValueError(

@@ -19,7 +19,7 @@ from midrange_puffer.puffer_import import pufferlib
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
 
-TRIED = 8  # engagements in which a user's own reward is tried
+TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
 
 
 @documented(
@@ -41,7 +41,8 @@ TRIED = 8  # engagements in which a user's own reward is tried
 class Midrange(pufferlib.PufferEnv):
     """Mid-range air combat: a fighter with missiles against another, many engagements at once.
 
-    `opponent` divides the engagements into up to four groups, whose agents follow in this order:
+    `opponent` divides the engagements into up to four groups. The agents are numbered in this
+    order:
 
     1. against itself ("self"): both sides are agents, agent = 2 * engagement + side;
     2. an agent in `seat` against scripted pilots;
@@ -50,41 +51,45 @@ class Midrange(pufferlib.PufferEnv):
 
     csrc/RULES.md has the rules, equations and rewards.
 
-    With `red_size` or `blue_size` above 1, teams fight: all fighters of the side `seat`, or of both
-    with "self", are agents, numbered by engagement and then by fighter, red's first. One
-    opponent flies all fighters of the other side. A dead fighter stays an agent until the
-    engagement ends: it observes zeros, its actions do nothing, and `alive`, PufferLib's `masks`,
-    masks it out.
+    With `red_size` or `blue_size` above 1, teams fight. All fighters of the side `seat`, or of both
+    sides with "self", are agents. They are numbered by engagement, then by fighter, red's first.
+    One opponent flies all fighters of the other side. A dead fighter stays an agent until the
+    engagement ends: it observes zeros, its actions have no effect, and `alive`, which is also
+    PufferLib's `masks`, is False for it.
 
-    Rewards:
-        +1 for a win, 0 for a draw, -1 for a loss, at the end; besides, the change of a potential
-        and a rate for pressing the enemy, zero-sum between the sides and weighted by the `reward_*`
-        parameters. At most `parameters.reward_bound` in size, 1.5 by default; nothing is clipped.
+    Rewards: At the end +1 for a win, 0 for a draw, -1 for a loss. Each decision also pays the
+    change of a potential, and a rate for pressing the enemy. Both are zero-sum between the sides
+    and weighted by the `reward_*` parameters. No reward exceeds `parameters.reward_bound` in size,
+    1.5 by default; rewards are not clipped.
 
     Starting state:
-        Range, bearing, noses and speeds drawn from the `start_*` parameters, alike for both sides.
+        Range, bearing, noses and speeds are drawn from the `start_*` parameters, by the same rules
+        for both sides.
 
     Episode end (the next episode starts in the same step; its first observation is returned):
         1. Termination: a side is dead and no missile can change the result; or no missile is left,
            on the wing or in the air (draw).
-        2. Truncation: `time_limit` is reached with both alive (draw).
+        2. Truncation: `time_limit` is reached with both sides alive (draw).
 
     Info:
-        A list with, now and then, one dict of lists: a value for each engagement against others
-        than itself, seen from the agent's side (with `opponent="self"`: against itself, from red).
-        An engagement is logged one time limit after its beginning, however soon it ended: of those
-        that begin together the short ones end first, and would bias the means. The values: score
-        (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated, shots, hits,
-        shots_against, hits_against, hit_rate and launch_range [m] (of engagements with shots),
-        likewise in_nez_share, between_share and wasted_share (of the shots: from R_min to R_NEZ,
-        from there to R_aero, beyond that or nearer than R_min), episode_length [decisions],
-        episode_return. Besides score_vs_<pilot>, win_vs_<pilot>, score_vs_pool,
-        pool/<name of a member> (score), score_vs_ and win_vs_ the short names of models and
-        functions (`mix.short_names`), and draw_vs_self.
+        A list, empty in most steps, otherwise with one dict of lists. The lists have a value for
+        each engagement against an opponent, seen from the agent's side; with `opponent="self"`, for
+        each engagement, seen from red. An engagement is logged one time limit after its start, even
+        if it ended earlier: if it were logged at its end, short engagements would come first and
+        bias the means. The values are
+
+        * score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated;
+        * shots, hits, shots_against, hits_against, episode_length [decisions], episode_return;
+        * of engagements with shots: hit_rate, launch_range [m], and the shares of the shots from
+          R_min to R_NEZ (in_nez_share), from R_NEZ to R_aero (between_share), and nearer than R_min
+          or beyond R_aero (wasted_share);
+        * score_vs_<pilot>, win_vs_<pilot>; score_vs_pool, and pool/<name of a member>, the score
+          against it; score_vs_ and win_vs_ with the short names of models and functions
+          (`mix.short_names`); draw_vs_self.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more
-    # PufferLib's buffers, one row an agent.
+    # PufferLib's buffers, with one row for each agent.
     observations: np.ndarray
     actions: np.ndarray
     rewards: np.ndarray
@@ -92,11 +97,11 @@ class Midrange(pufferlib.PufferEnv):
     truncations: np.ndarray
     masks: np.ndarray
     num_agents: int
-    # Names in FEATURES or STG_FEATURES of the features that `own_reward` gets.
+    # The features that `own_reward` needs, by their names in FEATURES or STG_FEATURES.
     reward_features: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: object) -> None:
-        """Refuses a method that would have no effect.
+        """Rejects methods that would have no effect.
 
         Raises:
             TypeError: A subclass overrides `step` or `step_records`.
@@ -153,12 +158,12 @@ class Midrange(pufferlib.PufferEnv):
 
     @property
     def alive(self) -> np.ndarray:
-        """True for agents whose fighter lives, bool [num_agents], by their last observation."""
+        """True for agents whose fighter lives, bool [num_agents]; by their last observation."""
         return self.observations[:, self._own_alive] > 0
 
     @property
     def sides(self) -> np.ndarray:
-        """Each agent's side, int64 [num_agents], numbered in the agents' order."""
+        """The number of each agent's side, int64 [num_agents], in the agents' order."""
         numbers, first = [], 0
         for group in self._groups:
             numbers.append(first + group.sides())
@@ -166,18 +171,19 @@ class Midrange(pufferlib.PufferEnv):
         return np.concatenate(numbers)
 
     def own_reward(self, decision: Decision, **settings: object) -> dict[str, np.ndarray]:
-        """Returns a reward of the user's own for a decision; subclasses override it.
+        """Returns a reward of the user's own for a decision; subclasses override this method.
 
-        The environment calls it once for all agents after each decision. The arguments after
-        `decision` have defaults; they are arguments of the environment, too, and keys of [env].
+        The environment calls it once after each decision, for all agents. Arguments after
+        `decision` must have defaults. They become arguments of the environment and keys of [env].
 
         Args:
             decision: the decision and its outcome, as arrays over the agents.
+            **settings: values of the arguments that the subclass adds.
 
         Returns:
             The parts of the reward by name, float [agents] each. They are added to the rewards. The
-            infos have the sum of each over an engagement, as reward_<name>. The names and their
-            order are always the same.
+            infos have the sum of each part over an engagement, as reward_<name>. Every call must
+            return the same names in the same order.
         """
         return {}
 
@@ -187,15 +193,16 @@ class Midrange(pufferlib.PufferEnv):
 
     @classmethod
     def reward_settings(cls) -> dict[str, Setting]:
-        """Returns the arguments of `own_reward` after the decision, and their defaults.
+        """Returns the arguments of `own_reward` after `decision`, with their defaults.
 
         Raises:
-            OwnCodeError: An argument without a default of a known type, or with another one's name.
+            OwnCodeError: An argument has no default of a known type, or the name of another
+                argument of the environment.
         """
         return settings_of_reward(cls, Midrange) if cls._has_own_reward() else {}
 
     def _take_settings(self, parameters: dict[str, Setting]) -> dict[str, Setting]:
-        """Takes the arguments of `own_reward` out of the parameters, or their defaults."""
+        """Removes `own_reward`'s arguments from `parameters`; returns them, or their defaults."""
         settings = self.reward_settings()
         for name in settings.keys() & parameters.keys():
             value, kind = parameters.pop(name), type(settings[name])
@@ -212,11 +219,11 @@ class Midrange(pufferlib.PufferEnv):
         return self._arena.isa
 
     def reset(self, seed: int | None = None) -> tuple[np.ndarray, list]:
-        """Starts episode 0 of every engagement, by default with the seed last given.
+        """Starts episode 0 of every engagement; the seed is by default the last one given.
 
         Returns:
-            Observations float32 [num_agents, features], and infos of engagements that were due and
-            not yet logged.
+            Observations float32 [num_agents, features], and the infos of engagements that were due
+            and not yet logged.
         """
         seed = self._arena.seed if seed is None else checked_seed(seed)
         infos = self._take_infos()
@@ -234,31 +241,31 @@ class Midrange(pufferlib.PufferEnv):
         """Makes one decision of every engagement.
 
         Args:
-            actions: [num_agents, 3], whole numbers or, if they are continuous, any.
+            actions: [num_agents, 3], whole numbers; any numbers if actions are continuous.
 
         Returns:
-            Observations float32 [num_agents, features], rewards float32 [num_agents], terminals
-            and truncations bool [num_agents], all of them the environment's own buffers, and infos.
+            Observations float32 [num_agents, features], rewards float32 [num_agents], terminals and
+            truncations bool [num_agents], and infos. The arrays are the environment's own buffers.
 
         Raises:
-            ValueError: actions of another shape.
-            TypeError: actions of another type.
-            RuntimeError: another thread is in it.
+            ValueError: The actions have another shape.
+            TypeError: The actions have another type.
+            RuntimeError: Another thread is stepping the environment.
         """
         self._step(actions)
         self._steps += 1
         infos = []
-        # Logged now and then, but always before the room for records could run out.
+        # Logged every 32 steps, and before the core's room for records runs out.
         if self._steps % 32 == 0 or any(group.full for group in self._groups):
             infos = self._take_infos()
         return self.observations, self.rewards, self.terminals, self.truncations, infos
 
     def step_records(self, actions: np.ndarray) -> np.ndarray:
-        """Makes one decision, as `step`, and returns records of ended engagements, not infos.
+        """Makes one decision like `step`; returns records of ended engagements in place of infos.
 
         Returns:
-            Array of `_core.RECORD`, the struct MrRecord of csrc/midrange.h; its `env` is the
-            engagement's index, through all groups. All other results are in the environment's
+            Array of `_core.RECORD`, the struct MrRecord of csrc/midrange.h. Its `env` is the index
+            of the engagement, counted over all groups. All other results are in the environment's
             buffers.
         """
         self._step(actions)
@@ -270,22 +277,22 @@ class Midrange(pufferlib.PufferEnv):
             self._own_reward.begin()
         self._arena.fly(actions)
         if self._is_team:
-            self.masks[:] = self.alive  # PufferLib leaves out decisions of the dead
+            self.masks[:] = self.alive  # PufferLib then ignores decisions of dead fighters
         if self._own_reward:
             self._own_reward.pay(actions)
 
     def _take_infos(self) -> list[dict]:
-        """Returns the values of the engagements due since the last call, each once."""
+        """Returns the values of the engagements that became due since the last call."""
         lists: dict[str, list[float]] = {}
         for group in self._groups:
             for key, values in group.take_infos(self._steps).items():
-                # PufferLib averages over lists; a key without a value must not be there at all.
+                # PufferLib averages each list, so there must be no empty one.
                 if len(values):
                     lists.setdefault(key, []).extend(values.astype(float).tolist())
         return [lists] if lists else []
 
     def state_hash(self) -> int:
-        """Returns a 64-bit hash of the engagements' whole future, but for crews from outside."""
+        """Returns a 64-bit hash of all that the future depends on, except crews' states."""
         hashes = [group.core.state_hash() for group in self._groups]
         if len(hashes) == 1:
             return hashes[0]
@@ -293,16 +300,16 @@ class Midrange(pufferlib.PufferEnv):
         return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
     def render(self) -> np.ndarray | None:
-        """Shows engagement 0, as `render_mode` says.
+        """Shows engagement 0 in the way that `render_mode` names.
 
         "human" shows the steps since the last call in real time: 1 / metadata["render_fps"] seconds
-        a step, and the end of an engagement somewhat longer.
+        a step. The end of an engagement is shown somewhat longer.
 
         Returns:
-            "rgb_array": a picture, uint8 [height, width, 3].
+            With "rgb_array" a picture, uint8 [height, width, 3]; otherwise None.
 
         Raises:
-            KeyboardInterrupt: the window was closed.
+            KeyboardInterrupt: The user has closed the window.
         """
         view = self._arena.view
         if view is None:
@@ -319,7 +326,7 @@ class Midrange(pufferlib.PufferEnv):
 
 
 def env_class(name: str) -> type[Midrange]:
-    """Returns the class that base.env_class names: `Midrange`, or one of the user's own.
+    """Returns the class that base.env_class names: `Midrange`, or a user's own subclass.
 
     Raises:
         OwnCodeError: It cannot be imported, or is no subclass of Midrange with `own_reward`.
@@ -338,11 +345,11 @@ def env_class(name: str) -> type[Midrange]:
 
 
 def try_out(name: str, env: Parameters) -> None:
-    """Makes some decisions in the environment of a configuration, to check its reward.
+    """Makes some decisions in the environment of a configuration, to check the user's own reward.
 
     Args:
         name: base.env_class.
-        env: the section.
+        env: the section [env].
 
     Raises:
         OwnCodeError: The reward fails.

@@ -1,4 +1,4 @@
-"""A user's own reward: the decision that it sees, and how its parts are paid and logged."""
+"""A user's own reward: the decision that it is computed from, its payment and its logging."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +13,23 @@ from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_o
 from midrange_puffer.game.records import SHAPING, outcomes
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
 
-# The parts of the environment's own reward.
+# Names of the parts of the environment's own reward; a user's parts must differ.
 OURS = ("result", *SHAPING)
 
 
 class Fighters(NamedTuple):
-    """Fighters, float32 [agents] or [agents, fighters] each; the rows of MR_STATES in midrange.h.
+    """States of fighters by name, float32 [agents] or [agents, fighters] each.
+
+    They are the rows of MR_STATES in midrange.h.
 
     Attributes:
         x, y: position [m].
         direction_x, direction_y: direction of flight, a unit vector.
         speed: [m/s].
-        alive: 1 until it is hit, then 0.
+        alive: 1 until the fighter is hit, then 0.
         ammunition: missiles left.
-        inbound: missiles in the air that fly at it.
-        time_to_go: least time to go of those [s], at most 100; 100 without any.
+        inbound: number of missiles in the air that fly at it.
+        time_to_go: least time to go of these missiles [s], at most 100; 100 without any.
     """
 
     x: np.ndarray
@@ -42,10 +44,10 @@ class Fighters(NamedTuple):
 
 
 class Sides:
-    """The fighters of a group's agents, and of their allies and enemies, in arrays of states.
+    """Selection of the agents' fighters, and of their allies and enemies, from arrays of states.
 
     Args:
-        group: of engagements.
+        group: the group of engagements.
     """
 
     def __init__(self, group: Group) -> None:
@@ -53,17 +55,17 @@ class Sides:
         self.is_team = group.core.fighters > len(SEATS)
 
     def own(self, states: np.ndarray) -> np.ndarray:
-        """Returns of states [n, fighters, num_envs] the agents' own, [n, agents]."""
+        """Returns the agents' own states, [n, agents], from states [n, fighters, num_envs]."""
         [(own, _), *others] = self._flown
-        chosen = states if others else states[:, own]  # with both sides all, in their order
+        chosen = states if others else states[:, own]  # all, if agents fly both sides
         return chosen.transpose(0, 2, 1).reshape(len(states), -1)
 
     def enemy(self, states: np.ndarray) -> np.ndarray:
-        """Returns those of the only enemy in one against one, [n, agents]."""
+        """Returns the states of the only enemy in one against one, [n, agents]."""
         return self.own(states[:, ::-1])
 
     def enemies(self, states: np.ndarray) -> np.ndarray:
-        """Returns those of the enemies, [n, agents, enemies]; zeros where a side has fewer."""
+        """Returns the enemies' states, [n, agents, enemies]; zeros where a side has fewer."""
         sides = []
         for own, enemy in self._flown:
             states_of_enemy = states[:, enemy].transpose(0, 2, 1)[:, :, None]
@@ -72,7 +74,7 @@ class Sides:
         return _by_agent(sides)
 
     def allies(self, states: np.ndarray) -> np.ndarray:
-        """Returns those of the other agents of a side, [n, agents, allies]; zeros likewise."""
+        """Returns the allies' states, [n, agents, allies]; zeros where a side has fewer."""
         sides = []
         for own, _ in self._flown:
             states_of_side = states[:, own].transpose(0, 2, 1)
@@ -83,13 +85,13 @@ class Sides:
 
 
 def _by_agent(sides: Sequence[np.ndarray]) -> np.ndarray:
-    """Joins the sides' [n, num_envs, agents, fighters] to [n, all agents, fighters]."""
+    """Joins the sides' arrays [n, num_envs, agents, fighters] to [n, all agents, fighters]."""
     joined = _joined(sides, axis=2, width=3)
     return joined.reshape(len(joined), -1, joined.shape[-1])
 
 
 def _joined(parts: Sequence[np.ndarray], axis: int, width: int | None = None) -> np.ndarray:
-    """Joins arrays; with `width`, zeros first make them equally long along that axis."""
+    """Joins arrays along `axis`; zeros first make them equally long along the axis `width`."""
     if len(parts) == 1:
         return parts[0]
     if width is not None:
@@ -103,11 +105,11 @@ def _joined(parts: Sequence[np.ndarray], axis: int, width: int | None = None) ->
 
 @dataclass(frozen=True)
 class Moment:
-    """The fighters of all engagements at one moment, as each agent sees its own side's.
+    """The fighters of all engagements at one time, as arrays over the agents.
 
     Attributes:
-        features: float32 [agents] by name, those of `Midrange.reward_features`.
-        groups: for each group of engagements its sides, and the states of its fighters, float32
+        features: float32 [agents] by name, the features in `Midrange.reward_features`.
+        groups: for each group of engagements its `Sides`, and the states of its fighters, float32
             [states, fighters, num_envs].
     """
 
@@ -121,23 +123,23 @@ class Moment:
 
     @cached_property
     def enemies(self) -> Fighters:
-        """For each agent the fighters of the other side, in their order, [agents, enemies] each.
+        """Each agent's enemies, in the order of their numbers, [agents, enemies] each.
 
-        Where the agents' sides have unequally many enemies, some have zeros at the end.
+        If one side has fewer enemies than another, its arrays have zeros at the end.
         """
         return self._fighters("enemies")
 
     @cached_property
     def allies(self) -> Fighters:
-        """For each agent the others of its side, in their order, [agents, allies] each.
+        """The other fighters of each agent's side, by their numbers, [agents, allies] each.
 
-        There are zeros as of `enemies`.
+        If one side has fewer allies than another, its arrays have zeros at the end.
         """
         return self._fighters("allies")
 
     @cached_property
     def enemy(self) -> Fighters:
-        """For each agent the nearest living enemy, or if none lives the first; [agents] each."""
+        """Each agent's nearest living enemy, or its first enemy if none lives, [agents] each."""
         if not self.groups[0][0].is_team:
             return self._fighters("enemy")
         enemies = self.enemies
@@ -148,7 +150,7 @@ class Moment:
 
     @cached_property
     def range(self) -> np.ndarray:
-        """Distance between an agent and that enemy [m], float32 [agents]."""
+        """Distance between each agent and its `enemy` [m], float32 [agents]."""
         return np.hypot(self.enemy.x - self.own.x, self.enemy.y - self.own.y)
 
     def _fighters(self, which: str) -> Fighters:
@@ -160,14 +162,15 @@ class Moment:
 class Decision:
     """One decision of all agents, and its outcome.
 
-    Nothing of it may be changed. All arrays change with later decisions: copy those to be kept.
+    A reward must not change these arrays. Later decisions overwrite them: copy what is to be kept.
 
     Attributes:
-        before, after: the fighters. Of an engagement that ended, `after` is its end.
+        before, after: the fighters before and after the decision. If an engagement has ended,
+            `after` has its end, not the start of the next one.
         actions: [agents, 3], int32 or float32, as they were given.
-        rewards: float32 [agents], of the environment itself.
+        rewards: float32 [agents], rewards of the environment itself.
         terminals, truncations: bool [agents].
-        seconds: length of a decision.
+        seconds: length of a decision [s].
         ended: (group, its agents, its new records) for each group of engagements.
     """
 
@@ -182,12 +185,12 @@ class Decision:
 
     @cached_property
     def records(self) -> np.ndarray:
-        """Records of the engagements that ended, `_core.RECORD`; `env` counts through all."""
+        """Records of the engagements that ended, `_core.RECORD`; `env` counts over all groups."""
         return joined_records((group, records) for group, _, records in self.ended)
 
     @cached_property
     def result(self) -> np.ndarray:
-        """1 won, 0 drawn, -1 lost; not-a-number while it goes on. float32 [agents]."""
+        """Each agent's result, float32 [agents]: 1 won, 0 drawn, -1 lost, not-a-number if open."""
         result = np.full(len(self.rewards), np.nan, np.float32)
         for group, rows, records in self.ended:
             for seat, agents in group.agents_of(records):
@@ -198,14 +201,14 @@ class Decision:
 
 
 def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
-    """Returns the arguments of a class's own_reward after the decision, and their defaults.
+    """Returns the arguments of a class's `own_reward` after the decision, with their defaults.
 
     Args:
-        env_class: a subclass of `base`, whose arguments these may not be.
-        base: the environment.
+        env_class: a subclass of `base`.
+        base: the environment, whose arguments these must not be.
 
     Raises:
-        OwnCodeError: An argument without a default of a known type, or an argument of `base`.
+        OwnCodeError: An argument has no default of a known type, or is an argument of `base`.
     """
     name = f"{env_class.__name__}.own_reward"
     settings = settings_of(env_class.own_reward, name, "env", skip=2)
@@ -236,11 +239,11 @@ class RewardedEnv(Protocol):
 
 
 class OwnReward:
-    """Adds the rewards of a subclass's `own_reward` to those of Midrange, and logs their sums.
+    """Payment of a subclass's `own_reward`: adds it to the rewards of Midrange and logs its sums.
 
     Args:
         env: the Midrange, with its buffers.
-        groups: its engagements.
+        groups: its groups of engagements.
         rows: the agents of each group.
         settings: values for the arguments of own_reward.
 
@@ -260,7 +263,8 @@ class OwnReward:
         self._seconds = env.parameters["physics_dt"] * env.parameters["substeps"]
         self._columns = self._find_columns()
         self._sides = [Sides(group) for group in groups]
-        # The fighters' states after the last step, before it, and at its end; of each group.
+        # For each group the fighters' states: now, before the last step, and after it (an ended
+        # engagement's end in the last of these, its next start in the first).
         fields = len(Fighters._fields)
         shapes = [(fields, group.core.fighters, group.core.num_envs) for group in groups]
         self._now, self._before, self._final = (
@@ -271,7 +275,7 @@ class OwnReward:
         self._sums = np.zeros((0, env.num_agents), np.float32)
 
     def _find_columns(self) -> dict[str, int]:
-        """Returns the places in an observation of the features in `reward_features`."""
+        """Returns the index in an observation of each feature in `reward_features`."""
         env = self._env
         names = [one.name for one in features_of(env.observation, *sizes_of(env.parameters))]
         for name in env.reward_features:
@@ -283,14 +287,14 @@ class OwnReward:
         return {name: names.index(name) for name in env.reward_features}
 
     def reset(self) -> None:
-        """Starts anew, as every engagement has."""
+        """Starts again after a reset of all engagements."""
         self._sums[:] = 0
         for group, now in zip(self._groups, self._now, strict=True):
             group.core.observe_states(now)
         self._features = self._features_in(self._env.observations)
 
     def begin(self) -> None:
-        """Gives the groups buffers for the states after the step that comes."""
+        """Gives the groups buffers for the states after the next step."""
         if self._features is None:  # the environment was not reset
             self.reset()
         self._now, self._before = self._before, self._now
@@ -298,10 +302,10 @@ class OwnReward:
             group.states = (now, final)
 
     def pay(self, actions: np.ndarray) -> None:
-        """Adds to the rewards of the step that was made with these actions.
+        """Adds the user's own reward to the rewards of the step that was made with these actions.
 
         Raises:
-            OwnCodeError: own_reward fails, or returns no rewards.
+            OwnCodeError: own_reward fails, or does not return rewards.
         """
         env = self._env
         fresh = [group.collect() for group in self._groups]
@@ -331,18 +335,18 @@ class OwnReward:
         return {name: observations[:, column].copy() for name, column in self._columns.items()}
 
     def _final_features(self) -> dict[str, np.ndarray]:
-        """Returns the features after the step, of engagements that ended those at their end."""
+        """Returns the features after the step; for ended engagements those at the end."""
         features = self._features_in(self._env.observations)
         if features:
             ended = np.flatnonzero(self._env.terminals | self._env.truncations)
             final = self._env.final_observations
-            assert final is not None  # as there are reward_features
+            assert final is not None  # allocated if there are reward_features
             for name, column in self._columns.items():
                 features[name][ended] = final[ended, column]
         return features
 
     def _take(self, parts: object) -> None:
-        """Checks the parts of the reward, and adds them to the rewards and to their sums."""
+        """Checks the parts of the reward; adds them to the rewards and to the parts' sums."""
         if not isinstance(parts, Mapping):
             raise OwnCodeError(
                 f"{self._name}: gives a {type(parts).__name__}, expected a dict: name of a part -> "
@@ -358,7 +362,7 @@ class OwnReward:
             self._complain(parts)
 
     def _check_part(self, name: str, values: object) -> None:
-        """Raises OwnCodeError if a part of the reward is not a number for each agent."""
+        """Raises OwnCodeError if a part of the reward is not one number for each agent."""
         shape, kind = (self._env.num_agents,), f"a {type(values).__name__}"
         if isinstance(values, np.ndarray):
             if values.shape == shape and values.dtype.kind in "fiub":
@@ -370,7 +374,7 @@ class OwnReward:
         )
 
     def _complain(self, parts: Mapping[str, np.ndarray]) -> None:
-        """Raises the error of a reward that is not finite."""
+        """Raises OwnCodeError for a reward that is not finite."""
         for name, values in parts.items():
             for agent in np.flatnonzero(~np.isfinite(values.astype(np.float32))):
                 raise OwnCodeError(
@@ -380,7 +384,7 @@ class OwnReward:
         raise OwnCodeError(f"{self._name}: the sum of its parts is too large for float32")
 
     def _name_parts(self, names: tuple[str, ...]) -> None:
-        """Stores the names of the parts, which never change, and allocates their sums."""
+        """Stores the names of the parts, which must not change later, and allocates their sums."""
         if self._parts:
             raise OwnCodeError(
                 f"{self._name}: its parts are {', '.join(names)}, and before they were "
@@ -398,7 +402,7 @@ class OwnReward:
         self._sums = np.zeros((len(names), self._env.num_agents), np.float32)
 
     def _settle(self, group: Group, rows: slice, records: np.ndarray) -> None:
-        """Adds the sums of the engagements that ended to their records."""
+        """Adds the parts' sums of the engagements that ended to their records."""
         sums = self._sums[:, rows]
         for seat, agents in group.agents_of(records):
             paid = np.add.reduce(sums[:, agents], axis=2) / agents.shape[1]

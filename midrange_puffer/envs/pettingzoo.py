@@ -17,7 +17,7 @@ from midrange_puffer.gymnasium_import import gymnasium
 # isort: split
 from pettingzoo import ParallelEnv
 
-# Divisors of the numbers of a state, which are then clipped to [-1, 1].
+# Scales of a state's numbers: a number is divided by its scale, then clipped to [-1, 1].
 PLACE = 200_000.0  # m, from the middle of the plane
 SPEED = 2_000.0  # m/s
 AGE = 200.0  # s
@@ -42,12 +42,11 @@ STATE = state_names(SEATS)
 
 
 def state_of(core: _core.Core) -> np.ndarray:
-    """Returns the state of engagement 0, float32 in [-1, 1]; `state_names` names its numbers.
+    """Returns the true state of engagement 0, float32 in [-1, 1]; `state_names` names its numbers.
 
-    It does not depend on the sides' knowledge. It has the time that is left, as a share of the time
-    limit; all fighters; all slots of missiles, which are zeros without a missile in the air. The
-    owner of a missile is 0 for the first fighter and 1 for the last: red and blue in one against
-    one.
+    It consists of the share of the time limit that is left, all fighters, and all slots of
+    missiles; a slot without a missile in the air has zeros. A missile's owner is given as 0 for the
+    first fighter to 1 for the last one: red and blue in one against one.
     """
     dt, limit = core.parameters["physics_dt"], core.parameters["time_limit"]
     fighters, missiles = core.read("fighter"), core.read("missile")
@@ -67,16 +66,16 @@ def state_of(core: _core.Core) -> np.ndarray:
 class MidrangeParallelEnv(ParallelEnv):
     """Mid-range air combat, one engagement at a time, between agents red_0, … and blue_0, ….
 
-    `red_size` and `blue_size` are their numbers. An episode is bit for bit that of
-    `midrange_puffer.Midrange` with opponent "self", of the same seed, engagement, episode and
-    actions. All agents' episodes end together: terminated when the fight is decided, truncated when
-    the time limit was reached with both sides alive. In teams an agent that dies is terminated at
-    once, with the reward of that decision, and leaves. The means of the sides' rewards are each
-    other's negatives. `state()` returns the engagement itself, regardless of the agents' knowledge.
+    `red_size` and `blue_size` are their numbers. An episode equals, bit for bit, the one of
+    `midrange_puffer.Midrange` with opponent "self" and the same seed, engagement, episode and
+    actions. All episodes end together: terminated when the fight is decided, truncated when the
+    time limit is reached with both sides alive. In teams an agent that dies is terminated at once,
+    receives the reward of that decision, and leaves. The mean reward of red is minus the mean
+    reward of blue. `state()` returns the true state, also in games with sensors.
 
     Info:
-        Empty but at the end of an episode: the info of `midrange_puffer.gym.MidrangeEnv` without
-        `opponent`, for the agent's side.
+        Empty except at the end of an episode. Then it is the info of
+        `midrange_puffer.gym.MidrangeEnv` without `opponent`, for the agent's side.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - an instance has more
@@ -106,7 +105,7 @@ class MidrangeParallelEnv(ParallelEnv):
         self.state_space = gymnasium.spaces.Box(
             -1.0, 1.0, (len(self.state_names),), dtype=np.float32
         )
-        # Copies: each agent's space draws samples of its own.
+        # Copies, because each agent's space has its own random numbers.
         spaces = {agent: copy.deepcopy(arena.spaces) for agent in self.possible_agents}
         self.observation_spaces = {
             agent: both.single_observation_space for agent, both in spaces.items()
@@ -127,21 +126,21 @@ class MidrangeParallelEnv(ParallelEnv):
         """Starts an episode.
 
         Args:
-            seed: 0 <= seed < 2**64, starts episode 0 of this seed. None: the next episode of the
-                present seed, which is drawn at the first reset.
-            options: "engagement", "episode", "range" as of `MidrangeEnv.reset`; and for red and
-                blue "red_off_boresight_deg", "red_speed", "red_ammunition", "blue_…". Teams have
-                "engagement" and "episode" only.
+            seed: 0 <= seed < 2**64; episode 0 of this seed starts. None: the next episode of the
+                present seed; at the first reset a seed is drawn.
+            options: "engagement", "episode", "range" as in `MidrangeEnv.reset`; for red
+                "red_off_boresight_deg", "red_speed", "red_ammunition"; for blue "blue_…". Teams
+                have only "engagement" and "episode".
 
         Returns:
             By agent: observation float32 [features], and an empty info.
 
         Raises:
-            ValueError: A seed or option out of range, or an option that does not exist.
-            TypeError: Options that are no dict.
+            ValueError: The seed or an option is out of range, or there is no such option.
+            TypeError: The options are no dict.
         """
         if isinstance(options, Mapping):
-            # PettingZoo's own test gives every environment an option of this name.
+            # PettingZoo's API test passes an option of this name to every environment.
             options = {name: value for name, value in options.items() if name != "options"}
         self._arena.reset(seed, options)
         self.agents = list(self.possible_agents)
@@ -156,16 +155,16 @@ class MidrangeParallelEnv(ParallelEnv):
         """Makes one decision of all agents.
 
         Args:
-            actions: [3] by agent, of its action space.
+            actions: by agent [3], of its action space.
 
         Returns:
             By agent: observation float32 [features], reward, terminated, truncated, info.
 
         Raises:
-            ResetNeeded: Before the first reset, or after the end of an episode.
-            ValueError: An action missing or of another shape.
-            TypeError: An action of another type.
-            KeyboardInterrupt: The window was closed.
+            ResetNeeded: There was no reset yet, or the episode has ended.
+            ValueError: An action is missing or has another shape.
+            TypeError: An action has another type.
+            KeyboardInterrupt: The user has closed the window.
         """
         arena = self._arena
         if self.agents and set(actions) != set(self.agents):
@@ -197,12 +196,12 @@ class MidrangeParallelEnv(ParallelEnv):
         return [row.copy() for row in self._arena.observations]
 
     def _of_agents(self, values: list) -> dict:
-        """Returns by agent the values of those agents that have not left, of all fighters'."""
+        """Returns by agent the values of agents that have not left, from values of all fighters."""
         by_name = dict(zip(self.possible_agents, values, strict=True))
         return {agent: by_name[agent] for agent in self.agents}
 
     def state(self) -> np.ndarray:
-        """Returns the engagement's state, float32 [len(state_names)], for critics and logs."""
+        """Returns the true state, float32 [len(state_names)], for critics and logs."""
         return state_of(self._arena.core)
 
     def render(self) -> np.ndarray | None:
@@ -215,5 +214,5 @@ class MidrangeParallelEnv(ParallelEnv):
 
 
 def parallel_env(**kwargs: Any) -> MidrangeParallelEnv:
-    """Makes the environment, as PettingZoo's tools do."""
+    """Makes the environment; PettingZoo's tools expect a function of this name."""
     return MidrangeParallelEnv(**kwargs)

@@ -17,10 +17,11 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 
-# Decisions between two looks at the pool's file; the first look is before decision 1. The learner
-# writes the file between two updates, when workers may still make the last decision of the first
-# update. Its number is a multiple of bptt_horizon, which settle.py keeps even, so it is none of
-# 1, 65, 129 … So no look meets a write, and a run repeats itself at any speed of its processes.
+# Number of decisions between two checks of the pool's file. The checks are before decisions 1, 65,
+# 129 …. The learner writes the file between two updates. Meanwhile workers may still make the last
+# decision before the update, whose number is a multiple of bptt_horizon. settle.py keeps
+# bptt_horizon even, so no check coincides with a write: a run is repeatable, however fast its
+# processes are.
 LOOK_INTERVAL = 64
 
 
@@ -31,24 +32,24 @@ class _Opponent:
 
 
 class PoolCrew:
-    """Members of a pool, each flying some engagements from their start to their end.
+    """Members of a pool; a member flies an engagement from its start to its end.
 
-    The member is drawn where an engagement starts, by the weights in the pool's file, which is
-    read again when it has changed. A member that has left the pool finishes its engagements. A
-    member's file that cannot be used is skipped; if the pool's file can no longer be read, the crew
-    keeps its members. Each process with a pool prints one warning for either.
+    The member is drawn when an engagement starts, by the weights in the pool's file. The crew reads
+    this file again when it has changed. A member that has left the pool finishes its engagements.
+    If a member's file cannot be used, the crew skips it. If the pool's file can no longer be read,
+    the crew keeps its members. In both cases it prints a warning, once a process.
 
     Args:
         path: the pool's file.
-        num_envs: engagements.
-        seed: of the draws of members and of actions; equal seeds, files and observations give
-            equal actions.
-        features: of the observations; a member made for more cannot be used.
-        threads: that compute the members' actions; these do not depend on it.
-        size: fighters in each engagement that a member flies.
+        num_envs: number of engagements.
+        seed: seed for drawing members and actions; equal seeds, files and observations give equal
+            actions.
+        features: number of features of the observations; a member that needs more cannot be used.
+        threads: number of threads that compute the members' actions, which do not depend on it.
+        size: number of fighters that a member flies in each engagement.
 
     Raises:
-        PoolError: The file cannot be read, or none of its members can be used, at the first read.
+        PoolError: At the first read the file cannot be read, or none of its members can be used.
     """
 
     def __init__(
@@ -68,18 +69,18 @@ class PoolCrew:
         self._decisions = 0
         self._stamp: tuple[int, int] | None = None
         self._refused: set[str] = set()
-        self._opponents: list[_Opponent] = []  # in the pool, or still in an engagement
-        self._weights = np.zeros(0)  # of each of them
-        self._flying = np.zeros(0, int)  # [num_envs], index of the member that flies it
+        self._opponents: list[_Opponent] = []  # in the pool, or still flying
+        self._weights = np.zeros(0)  # probabilities of these to be drawn
+        self._flying = np.zeros(0, int)  # [num_envs], index of the member that flies each one
         self._read()
         self._flying = self._drawn(num_envs)
         self._sort()
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Draws the next controls in every engagement from its member's policy.
+        """Returns the next controls of every engagement, drawn from its member's policy.
 
         Args:
-            observations: float32 [rows, features], as of `Crew.act`.
+            observations: float32 [rows, features], as in `Crew.act`.
 
         Returns:
             Controls float32 [rows, 3], as `Simulation.step` takes them.
@@ -98,13 +99,13 @@ class PoolCrew:
         return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
-        """Draws new members for engagements that start anew.
+        """Draws new members for engagements whose next episode starts.
 
         Args:
-            envs: int [n].
+            envs: the engagements, int [n].
 
         Returns:
-            The names of the members that have flown them until now.
+            The names of the members that flew them until now.
         """
         names = [self._opponents[index].name for index in self._flying[envs]]
         self._flying[envs] = self._drawn(len(envs))
@@ -122,7 +123,7 @@ class PoolCrew:
         return self._random.choice(len(self._opponents), count, p=self._weights)
 
     def _sort(self) -> None:
-        """Sorts the engagements by member, so that each is computed once for all its rows."""
+        """Groups the engagements by member, so that a member computes all of its rows at once."""
         order = np.argsort(self._flying, kind="stable")
         indices, starts = np.unique(self._flying[order], return_index=True)
         players = [self._opponents[index].player for index in indices]
@@ -155,7 +156,7 @@ class PoolCrew:
             raise PoolError(f"{self._path}: none of its members can be used")
 
     def _load(self, member: Member, known: dict[str, _Opponent]) -> bool:
-        """Adds a member to `known` and returns True if its file can be used; else warns, once."""
+        """Returns True if a member's file can be used, and adds it to `known`; else warns once."""
         if member.name in self._refused:
             return False
         try:
@@ -184,7 +185,7 @@ class PoolCrew:
         return player
 
     def _replace(self, known: dict[str, _Opponent], weights: dict[str, float]) -> None:
-        """Keeps the members with a weight, or with an engagement to finish."""
+        """Keeps the members that have a weight or still fly an engagement."""
         flying = self.names()
         busy = set(flying)
         self._opponents = [known[name] for name in known if name in weights or name in busy]
@@ -195,7 +196,7 @@ class PoolCrew:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Returns numbers that differ when a file is replaced; None if there is none."""
+    """Returns numbers that change when a file is replaced; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -207,7 +208,7 @@ class PoolGroup(FlownGroup):
     """Engagements against frozen policies of a pool.
 
     Args:
-        core, seat, action_mode, seed: as of `FlownGroup`.
+        core, seat, action_mode, seed: as in `FlownGroup`.
         pool: the pool's file, read at the first reset or step.
     """
 

@@ -1,4 +1,4 @@
-"""Many engagements at once for Stable-Baselines3, by the C core itself."""
+"""MidrangeVecEnv: many engagements at once for Stable-Baselines3, stepped by the C core."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,25 +16,25 @@ from stable_baselines3.common.vec_env import VecEnv
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
 
-Indices = int | Iterable[int] | None  # of engagements; None: all
+Indices = int | Iterable[int] | None  # indices of engagements; None: all
 
 
 @documented()
 class MidrangeVecEnv(VecEnv):
-    """`MidrangeVectorEnv` for Stable-Baselines3; give it to `PPO`, `SAC` and the rest.
+    """`MidrangeVectorEnv` for `PPO`, `SAC` and the other algorithms of Stable-Baselines3.
 
-    It gives the same as SB3's `DummyVecEnv` of `num_envs` times `MidrangeEnv`, bit for bit, without
-    a Python call for each: engagement k plays the episodes of engagement k of the seed. (Policies
-    on the other side draw from one stream for all engagements.) Where an episode ends the next one
-    starts in the same step.
+    Its results equal, bit for bit, those of SB3's `DummyVecEnv` with `num_envs` `MidrangeEnv`s,
+    without a Python call for each engagement. Engagement k plays the episodes of engagement k of
+    the seed. There is one exception: opponents that are policies draw their actions from one stream
+    of random numbers for all engagements. In the step in which an episode ends the next one starts.
 
     Infos:
-        "TimeLimit.truncated" always. At the end of an episode also `terminal_observation`, the info
-        of `MidrangeEnv`, and `is_success`, True if it was won: SB3 prints its mean over the last
-        100 episodes, as rollout/success_rate.
+        "TimeLimit.truncated" in every step. At the end of an episode also `terminal_observation`,
+        the info of `MidrangeEnv`, and `is_success`, True for a win. SB3 prints the mean of
+        `is_success` over the last 100 episodes as rollout/success_rate.
 
-    Attributes of an engagement, for `get_attr`, are those of this class: `observation_space`,
-    `action_space`, `render_mode`, `metadata`, and those that `set_attr` has added.
+    `get_attr` finds these attributes of an engagement: `observation_space`, `action_space`,
+    `render_mode`, `metadata`, and those that `set_attr` has added.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class MidrangeVecEnv(VecEnv):
             threads, parameters, wingmen,
         )  # fmt: skip
         self._added: list[dict[str, object]] = [{} for _ in range(self._arena.num_envs)]
-        self.render_mode = render_mode  # the constructor of `VecEnv` asks for it by `get_attr`
+        self.render_mode = render_mode  # `VecEnv.__init__` reads it by `get_attr`
         spaces = self._arena.spaces
         super().__init__(
             self._arena.num_envs, spaces.single_observation_space, spaces.single_action_space
@@ -63,27 +63,27 @@ class MidrangeVecEnv(VecEnv):
         self.metadata = self._arena.metadata
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Sets the seed of the next `reset`; None draws one.
+        """Sets the seed for the next `reset`; None draws one.
 
         Returns:
-            The seed, once for each engagement: all are of one seed.
+            The seed, repeated for each engagement.
         """
         first, *_ = super().seed(seed)
         self._seeds = [first] * self.num_envs
         return self._seeds
 
     def reset(self) -> np.ndarray:
-        """Starts an episode of every engagement: after `seed` the first, otherwise the next.
+        """Starts an episode of every engagement: after `seed` the first one, otherwise the next.
 
-        The options given to `set_options`, once for all or as a list [num_envs], hold for these
-        episodes alone; they are those of `MidrangeEnv.reset`.
+        The options given to `set_options`, one dict for all engagements or a list [num_envs], hold
+        for these episodes only. They are the options of `MidrangeEnv.reset`.
 
         Returns:
             Observations float32 [num_envs, features].
 
         Raises:
-            ValueError: a seed or an option out of range, or an option that does not exist; or not
-                every engagement is given the same options.
+            ValueError: The seed or an option is out of range, there is no such option, or some
+                engagements have options that others lack.
         """
         self._arena.reset(self._seeds[0], self._stacked_options())
         self._reset_seeds()
@@ -91,7 +91,7 @@ class MidrangeVecEnv(VecEnv):
         return self._arena.observations.copy()
 
     def _stacked_options(self) -> dict[str, list]:
-        """Returns the options of all engagements by name."""
+        """Returns the options by name, each as a list over the engagements."""
         first, *others = self._options
         for other in others:
             if other.keys() != first.keys():
@@ -102,25 +102,25 @@ class MidrangeVecEnv(VecEnv):
         return {name: [options[name] for options in self._options] for name in first}
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions [num_envs, 3] of the step that `step_wait` makes."""
+        """Stores the actions [num_envs, 3] of the step that `step_wait` makes."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Makes one decision of every engagement.
 
         Returns:
-            Observations float32 [num_envs, features], rewards float32 and ends bool [num_envs], and
-            an info of each engagement.
+            Observations float32 [num_envs, features], rewards float32 [num_envs], ends of episodes
+            bool [num_envs], and an info for each engagement.
 
         Raises:
-            ResetNeeded: there was no reset yet.
-            ValueError: actions of another shape.
-            TypeError: actions of another type.
+            ResetNeeded: There was no reset yet.
+            ValueError: The actions have another shape.
+            TypeError: The actions have another type.
         """
         arena = self._arena
         records = arena.step(self._actions)
         final_observations = arena.final_observations
-        assert final_observations is not None  # as the arena resets by itself
+        assert final_observations is not None  # because the arena resets by itself
         infos: list[dict[str, Any]] = [
             {"TimeLimit.truncated": truncated} for truncated in arena.truncations.tolist()
         ]
@@ -134,7 +134,7 @@ class MidrangeVecEnv(VecEnv):
         return arena.observations.copy(), arena.rewards.copy(), ends, infos
 
     def get_images(self) -> list[np.ndarray | None]:
-        """Returns a picture of engagement 0, uint8 [height, width, 3], in a list."""
+        """Returns a list with a picture of engagement 0, uint8 [height, width, 3]."""
         return [self._arena.render()]
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class MidrangeVecEnv(VecEnv):
         """Returns an attribute of each of these engagements.
 
         Raises:
-            AttributeError: they have none of this name, or it is private, as with Gymnasium's
+            AttributeError: There is no such attribute; or it is private, as in Gymnasium's
                 wrappers.
         """
         if attr_name.startswith("_"):
@@ -161,7 +161,7 @@ class MidrangeVecEnv(VecEnv):
         """Adds an attribute to these engagements, for `get_attr`.
 
         Raises:
-            AttributeError: the environment itself has it: its own do not change.
+            AttributeError: It is an attribute of the environment itself, which cannot be changed.
         """
         if hasattr(self, attr_name):
             raise AttributeError(
@@ -173,10 +173,10 @@ class MidrangeVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: object, indices: Indices = None, **kwargs: object
     ) -> list[Any]:
-        """Returns the results of a method: of `render` the picture of engagement 0, others None.
+        """Returns the results of `render`: a picture for engagement 0, None for all others.
 
         Raises:
-            AttributeError: any other: the engagements are stepped and reset together.
+            AttributeError: The method is not `render`; engagements are stepped and reset together.
         """
         if method_name != "render":
             raise AttributeError(
@@ -188,5 +188,5 @@ class MidrangeVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: Indices = None
     ) -> list[bool]:
-        """Returns False for each: a wrapper such as `VecMonitor` is one of all engagements."""
+        """Returns False for each engagement: a wrapper such as `VecMonitor` wraps all at once."""
         return [False for _ in self._get_indices(indices)]
