@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
+from midrange_puffer.gym import MidrangeVectorEnv  # registers Midrange-v0
 from midrange_puffer.gymnasium_import import gymnasium
 
 BEFORE_1 = gymnasium.__version__.startswith("0.")
