@@ -2,7 +2,7 @@
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Generator
 
 # How torch says it of the main memory, in an error that has no class of its own.
 NO_MEMORY = ("can't allocate memory", "not enough memory")
@@ -34,7 +34,7 @@ def require_pygame() -> None:
 
 
 @contextlib.contextmanager
-def memory_advice(advice: str) -> Iterator[None]:
+def memory_advice(advice: str) -> Generator[None, None, None]:
     """Raise a UserError with `advice` where memory runs out, be it a GPU's."""
     try:
         yield

@@ -11,7 +11,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError, UserError
@@ -108,7 +108,7 @@ def check_writable(path: str) -> None:
 
 
 @contextlib.contextmanager
-def lock(folder: Path, does: str, patience: float = 0) -> Iterator[None]:
+def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, None]:
     """Keep other processes from working in `folder`; it ends with this one, however that ends.
 
     A file system may have no locks. The work goes on then, with a word on stderr.

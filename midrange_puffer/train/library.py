@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -61,7 +61,7 @@ def make_vec(config: Config, pool: str | Path | None = None) -> VecEnv:
     return VecEnv(make_env, config, Path(pool) if pool is not None else None)
 
 
-class Trainer(AbstractContextManager):
+class Trainer(AbstractContextManager["Trainer"]):
     """A run of `puffer train` under a program's control, with its folder, checkpoints and league.
 
         with Trainer(load_config("configs/default.ini")) as trainer:
@@ -275,7 +275,7 @@ class _OwnLogger(Logger):
             self._logger.close(model_path)
 
 
-def _checked(config: Config) -> Config:
+def _checked(config: object) -> Config:
     """Returns the configuration; raises TypeError for other values, such as a file's name."""
     if not isinstance(config, Config):
         raise TypeError(f"config of type {type(config).__name__}: must come from load_config")
@@ -295,6 +295,6 @@ def _words(overrides: Overrides) -> list[str]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None, None, None]:
     with contextlib.redirect_stdout(io.StringIO()):
         yield
