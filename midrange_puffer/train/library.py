@@ -235,8 +235,8 @@ class Trainer(AbstractContextManager["Trainer"]):
         self._check_open()
         return dict(self._stages.trainer.mean_and_log())
 
-    def save(self, metadata: Mapping[str, object] | None = None) -> Path:
-        """Saves a checkpoint; returns the model's file.
+    def save(self, metadata: Mapping[str, object] | None = None) -> Path | None:
+        """Saves a checkpoint; returns the model's file, or None on ranks other than the first.
 
         Args:
             metadata: JSON values by name, which are saved in this model and in all later ones.
@@ -251,7 +251,6 @@ class Trainer(AbstractContextManager["Trainer"]):
         if metadata is not None:
             trainer.metadata |= checked_metadata(dict(metadata))
         trainer.save_checkpoint()
-        assert trainer.model_path is not None  # as it was just saved
         return trainer.model_path
 
     def stop(self) -> None:

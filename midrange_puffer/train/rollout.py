@@ -90,7 +90,8 @@ class RolloutPuffeRL(pufferl.PuffeRL):
             self.optimizer = Muon(policy.parameters(), rate, beta)
         if settings.precision == "float32":
             self.amp_context = contextlib.nullcontext()
-        if settings.engine == "native" and isinstance(policy, Policy):
+        if settings.engine == "native":
+            assert isinstance(policy, Policy)  # `settle` gives this engine to no other
             self.engine = NativeEngine(policy, self.optimizer, settings)
         else:
             self.policy = ranks.share(self.policy)
