@@ -61,5 +61,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Lists the names of `__all__`, though they are not yet imported."""
+    """Returns the module's names with those of `__all__` that are not imported yet."""
     return sorted({*globals(), *__all__})

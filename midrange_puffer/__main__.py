@@ -3,8 +3,8 @@
 import signal
 import sys
 
-# Until a mode begins, after seconds of imports, Ctrl-C ends the process by the signal itself: what
-# is being imported would make other errors of KeyboardInterrupt.
+# While modules are imported, which takes seconds, Ctrl-C must end the process by the signal itself:
+# the modules that are being imported would turn a KeyboardInterrupt into other errors.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -1,8 +1,8 @@
-"""Zip archives that may be damaged or hostile, checked before anything of them is used.
+"""Zip archives that may be damaged or hostile, checked before their content is used.
 
-An .npz file and what torch.save writes are zip archives. Each member has a checksum, which torch
-does not look at. It also declares its size, and numpy and torch take so much memory before they
-read it.
+An .npz file is a zip archive, and so is a file that torch.save writes. Each member has a checksum,
+which torch does not check. It also declares its size, and numpy and torch allocate that much memory
+before they read it.
 """
 
 import io
@@ -14,25 +14,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
-# What zipfile raises, whatever the bytes are.
+# All types of errors that zipfile raises, for any bytes.
 _UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, OverflowError, RuntimeError, struct.error)
 
-_COUNT = slice(-12, -10)  # where an archive without a comment says how many members it has
+_COUNT = slice(-12, -10)  # the number of members, in an archive without a comment
 
 
 def read_zip(data: bytes) -> dict[str, bytes]:
-    """The members of a zip archive by name, each found to be whole by its checksum.
+    """Returns the members of a zip archive by name, after a check of their checksums.
 
-    No member may be compressed: numpy.savez and torch.save compress none, and a few compressed
-    bytes could fill the memory.
+    Compressed members are refused: numpy.savez and torch.save write none, and a few compressed
+    bytes could expand to fill the memory.
 
     Raises:
-        ValueError: It is no archive, damaged, compressed, or contradicts itself.
+        ValueError: It is no archive, is damaged or compressed, or contradicts itself.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            # zipfile goes by the length of its table, in which a bit can hide members.
+            # zipfile reads as many members as its table is long; one wrong bit can hide members.
             if len(members) != int.from_bytes(data[_COUNT], "little"):
                 raise ValueError("it has not as many parts as it says")
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
@@ -47,7 +47,7 @@ def read_zip(data: bytes) -> dict[str, bytes]:
 
 
 def write_zip(members: Mapping[str, bytes]) -> bytes:
-    """A zip archive of these members."""
+    """Returns a zip archive of these members."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in members.items():
@@ -56,10 +56,11 @@ def write_zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def read_arrays(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a file that numpy.savez wrote, by name.
+    """Returns the arrays of a file that numpy.savez wrote, by name.
 
     Raises:
-        ValueError: As `read_zip`, or a member is no array of numbers or text of the size it says.
+        ValueError: As in `read_zip`; or a member is no array of numbers or text, or has another
+            size than it declares.
     """
     members = read_zip(data)
     return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
@@ -73,8 +74,8 @@ def _array(content: bytes) -> np.ndarray:
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
     except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError) as error:
         raise ValueError("an array's header that cannot be read") from error
-    declared, found = math.prod(shape) * dtype.itemsize, len(content) - file.tell()
-    if declared != found:
-        raise ValueError(f"an array is to have {declared} bytes and has {found}")
+    declared, actual = math.prod(shape) * dtype.itemsize, len(content) - file.tell()
+    if declared != actual:
+        raise ValueError(f"an array is to have {declared} bytes and has {actual}")
     file.seek(0)
     return np.lib.format.read_array(file, allow_pickle=False)

@@ -1,6 +1,7 @@
-"""Model files and run folders, for users: `load_policy`, `latest`, `best` and their error.
+"""Model files and run folders, for users: `load_policy`, `latest`, `best`, and their error.
 
-For a user's own policies: the actors of the package's policies, and `own_policy`, which names one.
+Also for a user's own policies: the actors of the package's policies, and `own_policy`, which
+imports such a policy by its name.
 """
 
 from midrange_puffer.errors import CheckpointError

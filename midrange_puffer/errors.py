@@ -1,30 +1,31 @@
-"""Errors that a user can mend: printed in a line, without a traceback."""
+"""Errors that a user can correct: printed in one line, without a traceback."""
 
 import contextlib
 import importlib.util
 from collections.abc import Generator
 
-# How torch says it of the main memory, in an error that has no class of its own.
+# Parts of torch's messages when main memory runs out: it raises a plain RuntimeError.
 NO_MEMORY = ("can't allocate memory", "not enough memory")
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message says what and what is allowed.
+    """An error outside the program. The message names the cause and the allowed values.
 
-    Of several messages, as of several files, each is an argument and a line of its own.
+    An error with several messages, for example about several files, has one argument for each; each
+    is printed on its own line.
     """
 
     exit_code = 1
 
 
 class UsageError(UserError, ValueError):
-    """A command line, a configuration or a file named in them cannot be used."""
+    """A command line, a configuration, or a file named in one of them that cannot be used."""
 
     exit_code = 2
 
 
 class CheckpointError(UsageError):
-    """A file is not a checkpoint that this version can use."""
+    """A file that is no checkpoint, or none that this version can use."""
 
 
 def require_pygame() -> None:
@@ -35,7 +36,7 @@ def require_pygame() -> None:
 
 @contextlib.contextmanager
 def memory_advice(advice: str) -> Generator[None, None, None]:
-    """Raise a UserError with `advice` where memory runs out, be it a GPU's."""
+    """Raises a UserError with `advice` if the body runs out of memory, also of a GPU's memory."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""Files that are either complete or not there, and folders that one process at a time works in."""
+"""Files that are written whole or not at all, and folders that one process at a time uses."""
 
 import contextlib
 import errno
@@ -17,30 +17,34 @@ from pathlib import Path
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.names import shown
 
-LOCK = "lock"  # in a locked folder: the file that is locked, in which its holder says who it is
-LOCK_INTERVAL = 0.1  # s, from one try to the next
+LOCK = "lock"  # name of the locked file in a locked folder; it names the holder
+LOCK_INTERVAL = 0.1  # s, between two tries
 
-# What a file system answers that has no locks: some of NFS, and Lustre without its option flock.
+# Errors of file systems without locks: some kinds of NFS, and Lustre without its option flock.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _HOLDER = re.compile(
     r"process \d{1,10} on [\w.-]{1,255} since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII
 )
-_held: set[io.FileIO] = set()  # the lock files of this process
+_held: set[io.FileIO] = set()  # locked files of this process
 
 
 class WriteError(UserError):
-    """A file or folder could not be written; what was there before is untouched."""
+    """A file or folder that could not be written; its earlier content is unchanged."""
 
 
 class LockedError(UsageError):
-    """Another process works in a folder."""
+    """A folder that another process is using."""
 
 
 def make_folder(path: Path, is_new: bool = True) -> None:
-    """Make the folder `path` and its parents.
+    """Makes the folder `path` and its parents.
+
+    Args:
+        path: the folder.
+        is_new: True if the folder must not exist yet.
 
     Raises:
-        WriteError: It cannot be made, or exists already and should not (`is_new`).
+        WriteError: The folder cannot be made, or exists although `is_new`.
     """
     try:
         path.mkdir(parents=True, exist_ok=not is_new)
@@ -49,29 +53,29 @@ def make_folder(path: Path, is_new: bool = True) -> None:
 
 
 def open_folder(path: Path) -> None:
-    """Make the folder `path` and its parents, where there is none, for files to come.
+    """Makes the folder `path` and its parents if they do not exist, for files to be written later.
 
     Raises:
-        WriteError: It cannot be made or written to.
+        WriteError: The folder cannot be made or written to.
     """
-    make_folder(path, is_new=False)  # another process may do so at this moment
+    make_folder(path, is_new=False)  # another process may be making it
     if not os.access(path, os.W_OK):
         raise WriteError(f"the folder {path} cannot be written to")
 
 
 def new_name() -> str:
-    """A name for a new folder, which no other has and which sorts by time."""
+    """Returns a unique name for a new folder; names sort by their time."""
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace the file at `path` by `data`, so that no crash leaves a part of it.
+    """Replaces the content of the file `path` by `data`; a crash never leaves a part of it.
 
-    Several processes may do so at once: the last one's stays. One that is killed leaves its
-    temporary file, `path` with an ending of its own and .tmp.
+    If several processes do so at once, the last one's data remain. A process that is killed
+    meanwhile leaves its temporary file, `path` with a unique suffix and .tmp.
 
     Raises:
-        WriteError: The file could not be written; an older one is untouched.
+        WriteError: The file could not be written; its earlier content is unchanged.
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -88,16 +92,16 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
-    """Write a JSON file whole.
+    """Writes a JSON file by `write_whole`.
 
     Raises:
-        WriteError: As `write_whole`.
+        WriteError: As in `write_whole`.
     """
     write_whole(Path(path), (json.dumps(content, indent=2) + "\n").encode())
 
 
 def check_writable(path: str) -> None:
-    """Raise ValueError where no file can come to be at `path`, before there is work to be lost."""
+    """Raises ValueError if no file can be written to `path`; to be called before long work."""
     folder = Path(path).parent
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}")
@@ -109,18 +113,19 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, None]:
-    """Keep other processes from working in `folder`; it ends with this one, however that ends.
+    """Locks a folder for the body, so that no other process uses it.
 
-    A file system may have no locks. The work goes on then, with a word on stderr.
+    The lock ends with this process at the latest, also if the process is killed. On a file system
+    without locks the body runs all the same, after a warning on stderr.
 
     Args:
-        folder: that is there.
-        does: what the holder does, as in "another process runs this sweep".
-        patience: how long to wait for another holder to end [s].
+        folder: an existing folder.
+        does: words for the holder's work, as in "another process runs this sweep".
+        patience: longest wait for another holder [s].
 
     Raises:
-        LockedError: Another holds it; the message says who.
-        WriteError: The folder cannot be written to, or not be locked.
+        LockedError: Another process holds the lock; the message names it.
+        WriteError: The folder cannot be written to or locked.
     """
     path = folder / LOCK
     try:
@@ -140,7 +145,7 @@ def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, 
                 f"it that no other process {does}",
                 file=sys.stderr,
             )
-        with contextlib.suppress(OSError):  # on a full disk; the lock holds
+        with contextlib.suppress(OSError):  # fails on a full disk, but the lock holds
             file.truncate(0)
             since = time.strftime("%Y-%m-%d %H:%M:%S")
             file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}\n".encode())
@@ -152,11 +157,11 @@ def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, 
 
 
 def _flock(file: io.FileIO, patience: float) -> None:
-    """Lock a file.
+    """Locks a file.
 
     Raises:
-        BlockingIOError: Another process has it locked, for longer than `patience` [s].
-        OSError: It cannot be locked.
+        BlockingIOError: Another process has held the lock for longer than `patience` [s].
+        OSError: The file cannot be locked.
     """
     latest = time.monotonic() + patience
     while True:
@@ -170,19 +175,23 @@ def _flock(file: io.FileIO, patience: float) -> None:
 
 
 def _holder(path: Path) -> str:
-    """Who holds a lock, to end a message with; nothing where its file is not as `lock` writes it.
+    """Returns the name of a lock's holder, as the end of a message.
 
-    Whatever else may stand there is not for a terminal.
+    Returns "" if the file does not have the form that `lock` writes: other content could contain
+    anything, and must not reach a terminal.
     """
     with contextlib.suppress(OSError), path.open("rb") as file:
-        said = file.read(1000).decode("ascii", errors="replace").strip()
-        if _HOLDER.fullmatch(said):
-            return f": {said}"
+        text = file.read(1000).decode("ascii", errors="replace").strip()
+        if _HOLDER.fullmatch(text):
+            return f": {text}"
     return ""
 
 
 def _let_go() -> None:
-    """In a process that was forked: leave the locks to its parent, with whom they are to end."""
+    """Closes the locked files in a process that was just forked.
+
+    Otherwise the lock would last until the child ends, too; it is the parent's.
+    """
     for file in _held:
         file.close()
     _held.clear()
@@ -192,7 +201,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _sync_folder(path: Path) -> None:
-    """Make a rename in the folder `path` last through a power cut."""
+    """Writes the folder `path` to the disk, so that a rename in it survives a power cut."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

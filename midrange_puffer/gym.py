@@ -1,6 +1,6 @@
-"""Gymnasium environments: `Midrange-v0`, one agent against an opponent, alone or side by side.
+"""Gymnasium environments: `Midrange-v0`, one agent against an opponent; single or many at once.
 
-Importing this registers it: `gymnasium.make("midrange_puffer.gym:Midrange-v0")`.
+An import of this module registers it: `gymnasium.make("midrange_puffer.gym:Midrange-v0")`.
 """
 
 from midrange_puffer.envs.gym import MidrangeEnv

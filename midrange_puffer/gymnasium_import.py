@@ -1,10 +1,10 @@
-"""gymnasium, imported without the output of its plugins."""
+"""Import of gymnasium without the output of its plugins."""
 
 import contextlib
 import io
 import warnings
 
-# Shimmy, if it is installed, imports OpenAI's gym, which prints on stderr that it is outdated.
+# Shimmy, if installed, imports OpenAI's gym, which prints a warning on stderr that it is outdated.
 with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import gymnasium

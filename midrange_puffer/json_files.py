@@ -1,8 +1,9 @@
-"""JSON files that may be damaged or hostile: read within bounds, and checked entry by entry.
+"""JSON files that may be damaged or hostile: read up to a size, and checked entry by entry.
 
-What a file must hold is said by annotations: of a dataclass or NamedTuple, whose fields are the
-entries of an object, down to int, float, str, bool and None. An integer is a float, too. Numbers
-are finite; `Annotated` with `Within` bounds them.
+Type annotations describe the allowed content. A dataclass or NamedTuple describes a JSON object:
+its fields are the entries. An annotation may also be int, float, str, bool, None, a list, a dict, a
+union or a Literal. An integer is also a float. Numbers must be finite; `Annotated` with `Within`
+sets their bounds.
 """
 
 import contextlib
@@ -29,8 +30,8 @@ from typing import (
 
 from midrange_puffer.errors import UsageError
 
-LARGEST = 16 << 20  # bytes of a file; the largest that we write have a tenth of that
-# kind -> what it is called, and the types that JSON's values of it have.
+LARGEST = 16 << 20  # most bytes of a file; the package writes at most a tenth of that
+# annotation -> its name in messages, and the types that json.loads gives its values.
 _PLAIN = {
     int: ("an integer", (int,)),
     float: ("a number", (int, float)),
@@ -42,27 +43,27 @@ T = TypeVar("T")
 
 
 class JsonError(UsageError):
-    """A JSON file is missing, damaged or something else."""
+    """A JSON file that is missing, is damaged or has other content than expected."""
 
 
 @dataclass(frozen=True)
 class Within:
-    """The bounds of a number, both allowed; of a list, those of its length."""
+    """The allowed bounds of a number, or of a list's length, inclusive."""
 
     low: float
     high: float
 
 
-Count = Annotated[int, Within(0, 2**53)]  # beyond that a float does not tell all integers apart
+Count = Annotated[int, Within(0, 2**53)]  # a float represents all integers up to 2**53
 Share = Annotated[float, Within(0, 1)]
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Read a file whose content is of a `kind`.
+    """Returns the content of a file, checked against the annotation `kind`.
 
     Raises:
-        JsonError: It cannot be read, or its content is not of that kind: which entry, its value,
-            and what it must be.
+        JsonError: The file cannot be read, or its content does not fit. The message names the
+            entry, its value and the allowed values.
     """
     try:
         with path.open("rb") as file:
@@ -77,10 +78,10 @@ def read_json(path: Path, kind: type[T]) -> T:
 
 
 def parse(data: bytes) -> object:
-    """What JSON text in UTF-8 says.
+    """Returns the value of a JSON text in UTF-8.
 
     Raises:
-        ValueError: It is none, holds NaN or Infinity, or is nested too deeply.
+        ValueError: It is no JSON, has NaN or Infinity, or is nested too deeply.
     """
     try:
         return json.loads(data.decode(), parse_constant=_refuse)
@@ -97,46 +98,50 @@ def checked(value: object, kind: type[T], where: str = "") -> T: ...
 @overload
 def checked(value: object, kind: object, where: str = "") -> Any: ...
 def checked(value: object, kind: Any, where: str = "") -> object:
-    """What was parsed, or read from another kind of file, as the annotation `kind` says.
+    """Returns a parsed value in the type of the annotation `kind`, with all entries checked.
 
     Args:
-        where: its name, for errors.
+        value: from `parse`, or from another kind of file.
+        kind: the annotation.
+        where: name of the value, for error messages.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The value does not fit the annotation.
     """
-    if isinstance(kind, type) and kind in _PLAIN:  # first, for speed: a run has many metrics
+    if isinstance(kind, type) and kind in _PLAIN:  # first for speed, as a run has many metrics
         if _is_plain(value, kind):
             return value
     elif (origin := get_origin(kind)) is Annotated:
         inner, bounds = get_args(kind)
         if inner not in _PLAIN or _is_plain(value, inner):
-            found = checked(value, inner, where)
-            size = len(found) if isinstance(found, list) else found
+            content = checked(value, inner, where)
+            size = len(content) if isinstance(content, list) else content
             if bounds.low <= size <= bounds.high:
-                return found
+                return content
     elif origin in (Union, types.UnionType):
-        for one in get_args(kind):
+        for option in get_args(kind):
             with contextlib.suppress(ValueError):
-                return checked(value, one, where)
+                return checked(value, option, where)
     elif origin is Literal:
         if value in get_args(kind):
             return value
     elif origin is list:
         if isinstance(value, list):
-            (of,) = get_args(kind)
-            return [checked(one, of, f"{where}[{i}]") for i, one in enumerate(value)]
+            (inner,) = get_args(kind)
+            return [checked(item, inner, f"{where}[{i}]") for i, item in enumerate(value)]
     elif origin is dict:
         if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-            _, of = get_args(kind)
-            return {name: checked(one, of, _joined(where, name)) for name, one in value.items()}
+            _, inner = get_args(kind)
+            return {
+                name: checked(item, inner, _joined(where, name)) for name, item in value.items()
+            }
     elif isinstance(value, dict):
         return _made(value, kind, where)
     raise ValueError(f"{where or 'its content'} = {reprlib.repr(value)}: must be {_words(kind)}")
 
 
 def _made(entries: dict[str, object], kind: Callable[..., object], where: str) -> object:
-    """A dataclass or NamedTuple of the entries of an object."""
+    """Returns a dataclass or NamedTuple made of the entries of a JSON object."""
     fields, needed = _fields(kind)
     values = {}
     for name, value in entries.items():
@@ -152,15 +157,15 @@ def _made(entries: dict[str, object], kind: Callable[..., object], where: str) -
 
 @functools.cache
 def _fields(kind: Callable[..., object]) -> tuple[dict[str, object], list[str]]:
-    """Name -> annotation of what a kind is made of, and the names that have no default."""
+    """Returns the annotations of a dataclass's fields by name, and the fields without default."""
     parameters = inspect.signature(kind).parameters
     hints = get_type_hints(kind, include_extras=True)
-    needed = [name for name, one in parameters.items() if one.default is one.empty]
+    needed = [name for name, row in parameters.items() if row.default is row.empty]
     return {name: hints[name] for name in parameters}, needed
 
 
 def _words(kind: object) -> str:
-    """What a value of a kind is, for an error."""
+    """Describes the values that an annotation allows, for an error message."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         bounds = arguments[1]
@@ -179,7 +184,7 @@ def _joined(where: str, name: str) -> str:
 
 
 def _is_plain(value: object, kind: type) -> bool:
-    """Whether a value is of a kind in _PLAIN, and finite."""
+    """True if a value has a type of `_PLAIN[kind]` and is finite."""
     if type(value) not in _PLAIN[kind][1]:
         return False
     return not isinstance(value, int | float) or abs(value) <= sys.float_info.max

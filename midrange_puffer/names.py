@@ -1,58 +1,59 @@
-"""Names from outside: what a file, a player, a run or an error's value is called by others.
+"""Names that come from outside: from files, players, runs, or values in error messages.
 
-They may hold anything: escape sequences, line breaks, characters that turn the direction of what
-follows, markup of whatever shows them, or a path that leads elsewhere.
+They may contain anything: escape sequences, line breaks, characters that reverse the direction of
+text, markup of the program that shows them, or a path that leads out of its folder.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-LONGEST = 5000  # characters that are shown: more than a path can have
-LONGEST_PART = 255  # bytes of one part of a path, on all file systems in use
+LONGEST = 5000  # most characters that `shown` returns: more than a path has
+LONGEST_PART = 255  # most bytes of one part of a path, on usual file systems
 
 
 def shown(name: object) -> str:
-    r"""A name as one line for a terminal, a window or a page.
+    r"""Returns a name as one line for a terminal, a window or a page.
 
-    What is not printable, as the escape character or a line break, is written as in Python: \x1b,
-    \n. For rich, whose texts may hold markup, it goes into a `Text`; for matplotlib see `label`.
+    Characters that are not printable, such as escape or a line break, are written as in Python:
+    \x1b, \n. For rich, which would interpret markup, callers wrap the name in a `Text`; for
+    matplotlib they use `label`.
     """
     text = str(name)
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
     return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
 
 
 def label(name: object) -> str:
-    """A name as matplotlib shows it: what is between two $ would be taken for a formula."""
+    """Returns a name for matplotlib, which would read text between two $ as a formula."""
     return shown(name).replace("$", r"\$")
 
 
 def versus(names: Sequence[str], sizes: tuple[int, int] = (1, 1)) -> str:
-    """Who flies against whom: "ann (red) against bob (blue)"; in teams "ann (4 red) against …"."""
+    """Returns names as "ann (red) against bob (blue)"; in teams as "ann (4 red) against …"."""
     counts = ("", "") if max(sizes) == 1 else tuple(f"{size} " for size in sizes)
     return f"{names[0]} ({counts[0]}red) against {names[1]} ({counts[1]}blue)"
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of what a file calls `name`, relative to its folder.
+    """Returns the path that a file states as `name`, relative to its folder.
 
     Raises:
-        ValueError: It is absolute, empty or too long, or it leads out of the folder: by '..', by a
-            link, or by a backslash where that divides folders.
+        ValueError: The name is absolute, empty or too long; or it leads out of the folder by '..',
+            by a link, or by a backslash on systems where that separates folders.
     """
-    told, parts = shown(repr(name)), name.split("/")
+    quoted, parts = shown(repr(name)), name.split("/")
     if "\0" in name or "\\" in name or any(part in ("", ".", "..") for part in parts):
-        raise ValueError(f"{told}: must be a path within the folder, without '..'")
+        raise ValueError(f"{quoted}: must be a path within the folder, without '..'")
     if any(len(part.encode(errors="replace")) > LONGEST_PART for part in parts):
-        raise ValueError(f"{told}: must have no name of more than {LONGEST_PART} bytes")
+        raise ValueError(f"{quoted}: must have no name of more than {LONGEST_PART} bytes")
     path = folder / name
     try:
         leads_out = not path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # a circle of links
+    except (OSError, RuntimeError):  # links in a circle
         leads_out = True
     if leads_out:
-        raise ValueError(f"{told}: must be within the folder, and a link leads out")
+        raise ValueError(f"{quoted}: must be within the folder, and a link leads out")
     return path

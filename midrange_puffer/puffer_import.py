@@ -1,4 +1,4 @@
-"""PufferLib, imported without its side effects on the rest of the process."""
+"""Import of PufferLib without its side effects on the process."""
 
 import os
 import signal
@@ -11,11 +11,11 @@ from typing import NoReturn
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Keeps PufferLib's import from doing more than defining its names.
+    """Suppresses the side effects of the imports of PufferLib in its body.
 
-    `pufferlib` links a folder `resources` into the working directory and hides warnings;
-    `pufferlib.pufferl` exits at once on SIGINT, with status 0, turns every RuntimeWarning into an
-    error and installs its own traceback printer.
+    `pufferlib` links a folder `resources` into the working directory and hides warnings.
+    `pufferlib.pufferl` installs a handler that exits with status 0 at SIGINT, turns every
+    RuntimeWarning into an error, and installs its own traceback printer.
     """
     excepthook, handle, symlink = sys.excepthook, signal.signal, os.symlink
     os.symlink, signal.signal = _refuse_link, _ignore_signal
@@ -31,7 +31,7 @@ def _refuse_link(*_: object) -> NoReturn:
 
 
 def _ignore_signal(*_: object) -> None:
-    """Does nothing, in place of signal.signal."""
+    """Does nothing; replaces signal.signal during the import."""
 
 
 with contained():

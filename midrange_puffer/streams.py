@@ -1,4 +1,4 @@
-"""Standard streams that may be closed, full or a pipe that nobody reads, and no work is lost."""
+"""Standard streams that never raise errors: closed, on a full disk, or a pipe without a reader."""
 
 import contextlib
 import errno
@@ -16,13 +16,13 @@ STDOUT, STDERR = 1, 2
 
 
 class Output(io.FileIO):
-    """Standard output or error. Once it cannot be written to, all that comes goes nowhere.
+    """Standard output or error. After the first error it discards all further output.
 
     Args:
         number: its file descriptor.
 
     Attributes:
-        error: why it could not be written to; None: it always could.
+        error: the first error of a write; None without one.
     """
 
     def __init__(self, number: int) -> None:
@@ -30,7 +30,10 @@ class Output(io.FileIO):
         self.error: OSError | None = None
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Write, and wait where others have made the stream not to; drop what cannot be written."""
+        """Writes, and waits if another process has made the stream non-blocking.
+
+        Data that cannot be written are discarded.
+        """
         try:
             while (count := super().write(data)) is None:
                 select.select([], [self], [])
@@ -44,7 +47,7 @@ class Output(io.FileIO):
             return memoryview(data).nbytes
 
     def _tell(self, error: OSError) -> None:
-        """Says so on stderr, unless that is the stream."""
+        """Reports the error on stderr, unless stderr is the stream with the error."""
         if self.fileno() == STDOUT:
             print(
                 f"puffer: cannot write to stdout: {error.strerror}; going on without it",
@@ -53,7 +56,7 @@ class Output(io.FileIO):
 
 
 class QuietPipe(Output):
-    """Standard output, whose reader may have enough of it."""
+    """Standard output whose reader may close it early, for example `head`; that is not reported."""
 
     def _tell(self, error: OSError) -> None:
         if error.errno != errno.EPIPE:
@@ -62,17 +65,18 @@ class QuietPipe(Output):
 
 @contextlib.contextmanager
 def lasting(kind: type[Output] = Output) -> Iterator[Output | None]:
-    """Let sys.stdout and sys.stderr be streams that raise no errors.
+    """Replaces sys.stdout and sys.stderr during the body by streams that raise no errors.
 
-    What their encoding does not have is written as "?" or, on stderr, by its number. Streams that
-    are closed are opened to nowhere: a file opened later would get their numbers, and what is
-    printed.
+    Characters that a stream's encoding lacks are written as "?", on stderr as escapes.
+    Closed descriptors are opened to /dev/null: otherwise a file that is opened later would get the
+    descriptor, and then the printed text.
 
     Args:
-        kind: of stdout.
+        kind: the class of stdout's stream.
 
     Yields:
-        What is beneath stdout; None where sys.stdout is another's, as in a test.
+        The `Output` beneath sys.stdout. None if sys.stdout was already replaced, as in a test; then
+        nothing is changed.
     """
     if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:
         yield None
@@ -91,17 +95,17 @@ def lasting(kind: type[Output] = Output) -> Iterator[Output | None]:
 
 
 def _open_missing() -> None:
-    """Open file descriptors 0 to 2 to nowhere where they are closed, here and in children."""
+    """Opens those of the descriptors 0 to 2 that are closed to /dev/null, also for children."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            lowest_free = os.open(os.devnull, os.O_RDWR)  # that is `number`
+            lowest_free = os.open(os.devnull, os.O_RDWR)  # it equals `number`
             os.set_inheritable(lowest_free, True)
 
 
 def _text(output: Output, stream: object, errors: str) -> io.TextIOWrapper:
-    """Returns a text stream into `output`, with the encoding and buffering of `stream`."""
+    """Returns a text stream that writes to `output`, in the encoding and buffering of `stream`."""
     like = stream if isinstance(stream, io.TextIOWrapper) else None
     is_unbuffered = like is not None and like.write_through  # PYTHONUNBUFFERED
     return io.TextIOWrapper(
