@@ -27,7 +27,7 @@
 #define MR_NEAR_TIME 10.0f         // s
 #define MR_NEAR_MISS 1000.0f       // m
 
-// Prediction of the miss distance of a fighter's inbound missiles, prediction.h. The fighter and its missiles are
+// Prediction of the miss distance of a fighter's inbound missiles, view_pair.h. The fighter and its missiles are
 // flown ahead in a few long steps.
 //
 // - The duration is twice the longest time to go of these missiles, since a missile may have to turn first. It is

@@ -9,7 +9,6 @@
 
 #include "kernel.h"
 
-#include "ahead.h"
 #include "engagement.h"
 #include "physics.h"
 #include "pilots.h"
@@ -274,10 +273,6 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
   return m.body.x[0];
 }
 
-static void look_ahead(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
-                       MrMoment *moments, MrPrediction *predictions) {
-  mr_look_ahead_lane(sim, mr_block(sim, block), lane, seat, interval, count, moments, predictions);
-}
 #endif
 
 const MrKernel MR_OF_ISA_AND_SIDE(mr_kernel_) = {
@@ -294,7 +289,7 @@ const MrKernel MR_OF_ISA_AND_SIDE(mr_kernel_) = {
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_up_shots = mr_look_up_each,
-    .look_ahead = look_ahead,
+    .look_ahead = mr_look_ahead_lane,
     .threat_cone = mr_fly_cone,
 #endif
 };

@@ -148,7 +148,7 @@ static inline void mr_bodies(const MrBlock *b, const MrBody *bodies[MR_FIGHTERS]
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
   const MrBody *targets[MR_FIGHTERS];
   mr_bodies(b, targets);
-  MR_FOR_ACTIVE(&b->missiles[slot], i) {
+  MR_FOR_LANES(i) {
     MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
     out->x[i] = standing.x;
     out->y[i] = standing.y;

@@ -144,12 +144,12 @@ static void mr_note_moment(const MrBlock *b, int32_t seat, MrMoment *out) {
   }
 }
 
-static void mr_look_ahead_lane(const MrSim *sim, const MrBlock *now, int lane, int32_t seat,
-                               int32_t interval, int32_t count, MrMoment *moments,
-                               MrPrediction *predictions) {
+// Flies one lane of a block ahead, with the manoeuvres of MR_AHEAD_… in the lanes of a copy.
+static void mr_look_ahead_lane(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval,
+                               int32_t count, MrMoment *moments, MrPrediction *predictions) {
   MrBlock b;
   MrApproach approaches[MR_MISSILES];
-  mr_spread_lane(now, lane, &b);
+  mr_spread_lane(mr_block(sim, block), lane, &b);
   mr_plan(sim, &b, seat);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) mr_begin_approach(&b, slot, &approaches[slot]);
 

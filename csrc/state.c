@@ -9,8 +9,6 @@
 
 #include "block.h"
 #include "kernel.h"
-#include "midrange.h"
-#include "isas.h"
 
 // Fields -------------------------------------------------------------------------------------------------
 
@@ -134,16 +132,20 @@ void mr_assert_state(const MrSim *sim, int32_t block) {
 
 // Entities -----------------------------------------------------------------------------------------------
 
+// The members of the states of fighters and missiles that are fields: X(member, field).
+#define MR_BODY_STATE(X) \
+  X(x, body.x) X(y, body.y) X(direction_x, body.c) X(direction_y, body.s) X(speed, body.v) X(rudder, body.rudder)
+#define MR_FIGHTER_STATE(X) MR_BODY_STATE(X) X(throttle, throttle) X(alive, alive) X(ammunition, ammunition)
+#define MR_MISSILE_STATE(X) MR_BODY_STATE(X) X(active, active) X(owner, owner) X(target, target) X(age, age)
+#define MR_GET(member, field) .member = from->field[i],
+#define MR_SET(member, field) to->field[i] = state->member;
+
 static void get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
   const MrBlock *b = mr_block(sim, env / MR_LANES);
-  const MrFighter *f = &b->fighters[fighter];
+  const MrFighter *from = &b->fighters[fighter];
   int i = env % MR_LANES;
-  int32_t wait = f->ready[i] - b->time[i];
-  *state = (MrFighterState){
-      .x = f->body.x[i], .y = f->body.y[i], .direction_x = f->body.c[i], .direction_y = f->body.s[i],
-      .speed = f->body.v[i], .rudder = f->body.rudder[i], .throttle = f->throttle[i],
-      .alive = f->alive[i], .ammunition = f->ammunition[i], .pilot = f->pilot[i],
-      .launch_wait = wait > 0 ? wait : 0};
+  int32_t wait = from->ready[i] - b->time[i];
+  *state = (MrFighterState){MR_FIGHTER_STATE(MR_GET).pilot = from->pilot[i], .launch_wait = wait > 0 ? wait : 0};
 }
 
 // Removes missiles whose target is dead, after the caller has set the state: the physics steps rely on living targets.
@@ -155,49 +157,29 @@ static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
 
 static void set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
   MrBlock *b = mr_block(sim, env / MR_LANES);
-  MrFighter *f = &b->fighters[fighter];
+  MrFighter *to = &b->fighters[fighter];
   int i = env % MR_LANES;
-  f->body.x[i] = state->x;
-  f->body.y[i] = state->y;
-  f->body.c[i] = state->direction_x;
-  f->body.s[i] = state->direction_y;
-  f->body.v[i] = state->speed;
-  f->body.rudder[i] = f->rudder_command[i] = state->rudder;
-  f->throttle[i] = f->throttle_command[i] = state->throttle;
-  f->alive[i] = state->alive;
-  f->ammunition[i] = state->ammunition;
-  f->ready[i] = b->time[i] + state->launch_wait;
+  MR_FIGHTER_STATE(MR_SET)
+  to->rudder_command[i] = state->rudder;
+  to->throttle_command[i] = state->throttle;
+  to->ready[i] = b->time[i] + state->launch_wait;
   drop_missiles_at_dead(sim, b, i);
   mr_assert_state(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, env / MR_LANES, i);
 }
 
 static void get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
-  const MrMissile *m = &mr_block(sim, env / MR_LANES)->missiles[slot];
+  const MrMissile *from = &mr_block(sim, env / MR_LANES)->missiles[slot];
   int i = env % MR_LANES;
-  *state = (MrMissileState){0};
-  if (!m->active[i]) return;
-  *state = (MrMissileState){
-      .active = 1, .owner = m->owner[i], .target = m->target[i], .age = m->age[i],
-      .x = m->body.x[i], .y = m->body.y[i], .direction_x = m->body.c[i],
-      .direction_y = m->body.s[i], .speed = m->body.v[i], .rudder = m->body.rudder[i]};
+  *state = from->active[i] ? (MrMissileState){MR_MISSILE_STATE(MR_GET)} : (MrMissileState){0};
 }
 
 static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
   MrBlock *b = mr_block(sim, env / MR_LANES);
-  MrMissile *m = &b->missiles[slot];
+  MrMissile *to = &b->missiles[slot];
   int i = env % MR_LANES;
-  m->active[i] = state->active;
-  m->owner[i] = state->owner;
-  m->target[i] = state->target;
-  m->age[i] = state->age;
-  m->body.x[i] = state->x;
-  m->body.y[i] = state->y;
-  m->body.c[i] = state->direction_x;
-  m->body.s[i] = state->direction_y;
-  m->body.v[i] = state->speed;
-  m->body.rudder[i] = state->rudder;
-  b->live[slot] = mr_count(m->active);
+  MR_MISSILE_STATE(MR_SET)
+  b->live[slot] = mr_count(to->active);
   if (sim->pictures) {  // it believes in the true target, without a lock
     mr_believe_in(&b->fighters[state->target].body, 0, &mr_picture(sim, env / MR_LANES)->beliefs[slot], i);
   }

@@ -33,25 +33,30 @@ static inline size_t mr_row_floats(const MrSim *sim, const MrOutputs *out) {
 
 // Destination of one fighter's observations: a row in each lane. Spare lanes share a row that is not read.
 typedef struct {
-  int lanes;  // in use
+  int lanes;        // in use
+  size_t floats;    // from lane to lane
+  float *first, *spare;
   float *rows[MR_LANES];
 } MrDestination;
+
+// Goes on to the rows `features` after the present ones. They are set anew: a vector that reads pointers just written
+// one by one would wait for them.
+static inline void mr_next_rows(int32_t features, MrDestination *to) {
+  size_t at = 0;
+  to->first += features;
+  MR_EACH_LANE(i) {
+    to->rows[i] = i < to->lanes ? to->first + at : to->spare;
+    at += to->floats;
+  }
+}
 
 // The first rows of a block in `observations`, which has the rows of all blocks, `floats` for each engagement.
 static inline MrDestination mr_first_rows(const MrSim *sim, int32_t block, size_t floats, float *observations,
                                           float *spare) {
-  MrDestination to = {.lanes = mr_used_lanes(sim, block)};
-  size_t at = (size_t)block * MR_LANES * floats;
-  MR_EACH_LANE(i) {
-    to.rows[i] = i < to.lanes ? observations + at : spare;
-    at += floats;
-  }
+  MrDestination to = {.lanes = mr_used_lanes(sim, block), .floats = floats, .spare = spare};
+  to.first = observations + (size_t)block * MR_LANES * floats;
+  mr_next_rows(0, &to);
   return to;
-}
-
-static inline void mr_next_rows(const MrSim *sim, MrDestination *to) {
-  ptrdiff_t features = sim->features;
-  MR_FOR_LANES(i) to->rows[i] += i < to->lanes ? features : 0;
 }
 
 // Features ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "ahead.h"
+#include "physics.h"
 #include "targets.h"
 #include "view.h"
 
@@ -277,6 +277,15 @@ __attribute__((always_inline)) static inline void mr_fetch_next(const MrSim *sim
   }
 }
 
+// Places the row of another fighter by its rank in each lane; the rows of its kind begin at `first`. Inlined, so that
+// `count` is constant.
+static inline void mr_place_ranked(const void *features, int count, int32_t first, const int32_t rank[MR_LANES],
+                                   const MrDestination *to) {
+  float *rows[MR_LANES];
+  MR_EACH_LANE(i) rows[i] = to->rows[i] + first + rank[i] * count;
+  mr_place_rows(features, count, rows);
+}
+
 // Writes the rows of the other fighters. Those that are dead or not known are the last by rank, and leave zeros.
 static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrDestination *to,
                             size_t next) {
@@ -287,25 +296,23 @@ static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fi
   } row;
   MR_ALIGNED float distances[MR_FIGHTERS][MR_LANES];
   MR_ALIGNED int32_t rank[MR_FIGHTERS][MR_LANES];
-  float *rows[MR_LANES];
   int32_t part = 0;
   mr_measure(sim, view, fighter, distances);
   for (int32_t side = 0; side < MR_SIDES; side++) mr_rank(sim, distances, fighter, side, rank);
   for (int32_t other = 0; other < mr_fighters(sim); other++) {
     if (other == fighter) continue;
     bool is_ally = mr_side(sim, other) == mr_side(sim, fighter);
-    int32_t first = view->first[is_ally ? MR_ROW_ALLY : MR_ROW_ENEMY], count = MR_OTHER_COUNT;
+    int32_t first = view->first[is_ally ? MR_ROW_ALLY : MR_ROW_ENEMY];
     if (!view->picture) {
       mr_write_other(sim, view, fighter, other, &row.other);
+      mr_place_ranked(&row, MR_OTHER_COUNT, first, rank[other], to);
     } else if (is_ally) {
-      count = MR_ALLY_COUNT;
       mr_write_ally(sim, view, fighter, other, &row.ally);
+      mr_place_ranked(&row, MR_ALLY_COUNT, first, rank[other], to);
     } else {
-      count = MR_TRACK_COUNT;
       mr_write_track(sim, view, fighter, other, &row.track);
+      mr_place_ranked(&row, MR_TRACK_COUNT, first, rank[other], to);
     }
-    MR_EACH_LANE(i) rows[i] = to->rows[i] + first + rank[other][i] * count;
-    mr_place_rows(&row, count, rows);
     mr_fetch_next(sim, to, next, part++, mr_fighters(sim) - 1);
   }
 }
@@ -352,8 +359,7 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
       float radar_left = heard->left[i];
       MR_HEARD_FEATURES(MR_WRITE)
     }
-    MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_RADAR] + rank[i] * MR_HEARD_COUNT;
-    mr_place_rows(&row, MR_HEARD_COUNT, rows);
+    mr_place_ranked(&row, MR_HEARD_COUNT, view->first[MR_ROW_RADAR], rank, to);
   }
   mr_listen_to_seekers(view->b, fighter, view->picture, &seekers);
   mr_write_seekers(&sim->constants, &seekers, seeker_rows);
@@ -446,20 +452,19 @@ static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
   for (int n = 0; n < MR_ROW_COUNT; n++) first[n + 1] = first[n] + rows[n].rows * rows[n].features;
 }
 
-enum {  // room for the features of an observation
-  MR_TEAM_FEATURES_MAX =
-      MR_TEAM_OWN_COUNT + (2 * MR_ENEMIES - 1) * MR_OTHER_COUNT + MR_MISSILES_OBSERVED * MR_MISSILE_COUNT,
-  MR_SENSED_FEATURES_MAX = MR_TEAM_OWN_COUNT + (MR_ENEMIES - 1) * MR_ALLY_COUNT +
-                           MR_ENEMIES * (MR_TRACK_COUNT + MR_HEARD_COUNT) + MR_SEEKERS_OBSERVED * MR_SEEKER_COUNT +
-                           MR_OWN_MISSILES_OBSERVED * MR_GUIDED_COUNT
+// Room for the features of an observation, with and without sensors.
+enum {
+  MR_TEAM_FEATURES_MAX = MR_TEAM_OWN_COUNT + (2 * MR_ENEMIES - 1) * MR_OTHER_COUNT + MR_ENEMIES * MR_HEARD_COUNT +
+                         MR_MISSILES_OBSERVED * MR_GUIDED_COUNT
 };
+_Static_assert((int)MR_ALLY_COUNT <= (int)MR_OTHER_COUNT && (int)MR_TRACK_COUNT <= (int)MR_OTHER_COUNT, "room");
 
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                   float *observations) {
   if (!observations) return;
   size_t floats = mr_row_floats(sim, out);
-  float spare[MR_TEAM_FEATURES_MAX > MR_SENSED_FEATURES_MAX ? MR_TEAM_FEATURES_MAX : MR_SENSED_FEATURES_MAX];
+  float spare[MR_TEAM_FEATURES_MAX];
   MrDestination to = mr_first_rows(sim, block, floats, observations, spare);
   MrScene believed;
   MrTeamView view;
@@ -481,7 +486,7 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
     if (!mr_has_row(sim, out, f)) continue;
     written += (size_t)sim->features;
     mr_write_fighter(sim, &view, f, &to, mr_find_next(sim, block, floats, written == floats), &gathered);
-    mr_next_rows(sim, &to);
+    mr_next_rows(sim->features, &to);
   }
   mr_write_gathered(sim, &gathered);
 }
