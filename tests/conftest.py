@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# No test is of how long something takes: the machine may be busy.
+# No test measures time: the machine may be busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -129,14 +129,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return ByModule(config, log)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # after everybody else's words
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # after the other summaries
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Prints last how many tests were skipped, what each lacks, and how to get it."""
     result = yield
     reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
     for reason, count in reasons.items():
-        told = reason.removeprefix("Skipped: ")
-        terminalreporter.write_line(f"{count} tests were skipped: {told}", yellow=True)
+        missing = reason.removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{count} tests were skipped: {missing}", yellow=True)
     return result
 
 

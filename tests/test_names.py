@@ -17,11 +17,11 @@ from midrange_puffer.names import LONGEST, inside, label, shown
 
 @given(st.text(st.characters(codec=None)))
 def test_what_is_shown_is_one_printable_line(name):
-    told = shown(name)
-    assert told.isprintable()
-    told.encode()
+    text = shown(name)
+    assert text.isprintable()
+    text.encode()
     if name.isprintable():
-        assert told == name
+        assert text == name
 
 
 def test_what_is_not_printable_can_be_told():
@@ -37,8 +37,8 @@ def test_matplotlib_draws_a_name_as_it_is(name):
     file = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         figure.savefig(file, format="svg")
-    told = shown(name).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    assert f">{told}</text>" in file.getvalue()
+    text = shown(name).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert f">{text}</text>" in file.getvalue()
 
 
 def test_an_error_steers_no_terminal(monkeypatch, capsys):
@@ -48,8 +48,8 @@ def test_an_error_steers_no_terminal(monkeypatch, capsys):
     monkeypatch.setattr(cli, "run", fail)
     monkeypatch.setattr(sys, "argv", ["puffer", "eval", "midrange"])
     assert cli.main() == 2
-    told = "puffer: error: a\\x1b]0;title\\x07\\n.pt: no such file\nb.pt: nor that\n"
-    assert capsys.readouterr().err == told
+    message = "puffer: error: a\\x1b]0;title\\x07\\n.pt: no such file\nb.pt: nor that\n"
+    assert capsys.readouterr().err == message
 
 
 @pytest.mark.parametrize("name", ["[/b]", "[red]a", ":snake:"])

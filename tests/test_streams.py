@@ -22,7 +22,7 @@ BROKEN = "puffer: cannot write to stdout: Broken pipe; going on without it\n"
 
 
 @pytest.mark.parametrize(
-    ("ending", "kind", "told"),
+    ("ending", "kind", "message"),
     [
         (">&-", "", "done None True\n"),
         (">&- <&-", "", "done None True\n"),
@@ -35,7 +35,7 @@ BROKEN = "puffer: cannot write to stdout: Broken pipe; going on without it\n"
         (">/dev/full 2>&-", "", ""),
     ],
 )
-def test_what_cannot_be_printed_goes_nowhere(ending, kind, told):
+def test_what_cannot_be_printed_goes_nowhere(ending, kind, message):
     code = [sys.executable, "-c", PRINT.format(kind=kind)]
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f'"$@" {ending}', "bash", *code],
@@ -44,7 +44,7 @@ def test_what_cannot_be_printed_goes_nowhere(ending, kind, told):
         text=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
-    assert (done.returncode, done.stderr) == (0, told)
+    assert (done.returncode, done.stderr) == (0, message)
 
 
 # A command that prints a line and has done its work.

@@ -1,4 +1,4 @@
-"""Runs the README's two commands as on a machine where this project has never been.
+"""Runs targets of the Makefile as on a new machine.
 
     python tools/fresh.py               `make train`, for half a minute, and `make test`
     python tools/fresh.py lint test     other targets of the Makefile
@@ -19,10 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGETS = ("train", "test")
-# What bounds a target that would take long.
+# Arguments that shorten a long target.
 ARGUMENTS = {"train": "--train.total-timesteps=2_000_000"}
 
-# Variables that say what the machine is like and where packages come from, by how they begin.
+# Prefixes of the variables that describe the machine and the sources of packages.
 KEPT = (
     *("PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TERM", "TZ", "USER", "LOGNAME", "SHELL"),
     *("CC", "CFLAGS", "LDFLAGS", "CUDA_", "PYENV_", "MIDRANGE_BROWSER"),
@@ -36,13 +36,13 @@ PRIVATE = ("unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-use
 
 
 def main() -> None:
-    """Run each target in turn, up to the first that fails, and say how long each took."""
+    """Runs each target in turn, up to the first that fails, and prints their times."""
     targets = ["setup", *(sys.argv[1:] or TARGETS)]  # by itself, to say how long it takes
     # Not in /tmp, where the clone would be hidden by an empty one, and which may be in memory.
     place = "/var/tmp" if Path("/var/tmp").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="midrange-fresh-", dir=place) as folder:
         machine = FreshMachine(Path(folder))
-        print(f"fresh: {machine.told}", flush=True)
+        print(f"fresh: {machine.description}", flush=True)
         times, status = [], 0
         for target in targets:
             status, seconds = machine.make(target)
@@ -50,18 +50,18 @@ def main() -> None:
             times.append(f"  make {target:9} {seconds:4.0f} s{failed}")
             if status:
                 break
-        print("fresh:", machine.told, *times, sep="\n", flush=True)
+        print("fresh:", machine.description, *times, sep="\n", flush=True)
     sys.exit(status)
 
 
 class FreshMachine:
-    """A clone of HEAD, and what is around it.
+    """A clone of HEAD with an empty home and an empty temporary folder.
 
     Args:
-        folder: where all of it is.
+        folder: the parent of all three.
 
     Attributes:
-        told: what it is, in words.
+        description: one line about the clone and its surroundings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,12 +83,14 @@ class FreshMachine:
         else:
             tmp = "the /tmp of this machine, as private mounts are not allowed here"
             self._environment["TMPDIR"] = str(temporary)
-        self.told = f"{_git(self._clone, 'log', '-1', '--format=%h (%s)')} in {self._clone}, "
-        self.told += "without what is not committed, " * bool(left_out)
-        self.told += f"with an empty HOME and {tmp}"
+        self.description = (
+            f"{_git(self._clone, 'log', '-1', '--format=%h (%s)')} in {self._clone}, "
+        )
+        self.description += "without what is not committed, " * bool(left_out)
+        self.description += f"with an empty HOME and {tmp}"
 
     def make(self, target: str) -> tuple[int, float]:
-        """Run `make TARGET`; return its exit status, and how long it took [s]."""
+        """Runs `make TARGET`; returns its exit status and its time [s]."""
         words = [f"ARGS={ARGUMENTS[target]}"] if target in ARGUMENTS else []
         print(f"fresh: make {target}", *words, flush=True)
         begin = time.monotonic()
@@ -102,13 +104,13 @@ class FreshMachine:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What git says in a folder."""
+    """Returns the output of git in a folder."""
     command = ["git", "-C", folder, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _copy_pip_configuration(home: Path) -> None:
-    """Carry over the user's to another home."""
+    """Copies pip's configuration of the user to another home."""
     old = Path.home()
     for name in PIP_CONFIGURATION:
         source = old / name
@@ -120,7 +122,7 @@ def _copy_pip_configuration(home: Path) -> None:
 
 
 def _with_own_tmp(folder: Path) -> list[str]:
-    """The words before a command that let it see a folder as /tmp; none where that cannot be."""
+    """Returns the words before a command that show it a folder as /tmp, or none if impossible."""
     words = [*PRIVATE, "sh", "-c", 'mount --bind "$0" /tmp && exec "$@"', str(folder)]
     if shutil.which("unshare") and Path("/tmp") not in folder.resolve().parents:
         tried = subprocess.run([*words, "true"], check=False, capture_output=True)
