@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Visible on light and dark ground.
+# Colours are visible on light and on dark pages.
 MARKS: dict[str, dict[str, Any]] = {
     FINISHED: {"marker": "o", "facecolors": "#3b82c4", "edgecolors": "#3b82c4"},
     STOPPED: {"marker": "o", "facecolors": "none", "edgecolors": "#c98a1b"},
     FAILED: {"marker": "x", "color": "#d0473f"},
 }
-WIDTH = 11.6  # inches, of a figure: as wide as the page
-LABEL_GAP = 16  # points, the least between two numbers beside the Pareto front
-WIDE = 5.0  # costs that differ by this factor are drawn along a logarithmic scale
-COLUMNS, ROW_HEIGHT = 3, 2.3  # of the small multiples; inches
-SCALE_GAP = 0.7  # inches between parallel scales, at least
-TICKS = 5  # on a scale, at most
-COLOURS = ("#3f74d8", "#b8559b", "#f0902b")  # from poor to good
-ENOUGH = 8  # trials for a trend or a correlation to mean anything
+WIDTH = 11.6  # width of a figure [inches], the page's width
+LABEL_GAP = 16  # least distance of two numbers beside the Pareto front [points]
+WIDE = 5.0  # from this ratio of costs on, their scale is logarithmic
+COLUMNS, ROW_HEIGHT = 3, 2.3  # of the effects' charts: number side by side, inches
+SCALE_GAP = 0.7  # least distance between parallel scales [inches]
+TICKS = 5  # most ticks on a scale
+COLOURS = ("#3f74d8", "#b8559b", "#f0902b")  # of the trials, from the lowest score to the highest
+ENOUGH = 8  # least number of trials for which a trend or a correlation is shown
 SMOOTHING = 0.12  # standard deviation of the trend's kernel, as a share of the range
-FEW = 8  # different values, as of an integer: the trend has no points between them
+FEW = 8  # with at most so many different values, the trend has points at these only
 
 
 def tooltip(trial: Trial) -> str:
-    """Returns the text at the pointer on a trial's mark."""
+    """Returns the text that is shown when the pointer is on a trial's mark."""
     return f"trial {trial.number}, {trial.status}: {trial.score:.3f} at {trial.cost:.0f} s"
 
 
@@ -54,7 +54,7 @@ def new_figure(height: float, width: float = WIDTH) -> "Figure":
 
 
 def scatter(axes: "Axes", trials: Sequence[Trial], x: ArrayLike, size: float = 26) -> None:
-    """Marks the scores of trials of one status at `x`, with tooltips."""
+    """Draws a mark for the score of each trial at `x`, with a tooltip; all have one status."""
     if trials:
         scores = [trial.score for trial in trials]
         marks = axes.scatter(x, scores, size, linewidths=1.2, **MARKS[trials[0].status])
@@ -65,8 +65,8 @@ def cost_figure(trials: Sequence[Trial], score: str) -> "Figure":
     """Draws score against cost, with the Pareto front and the numbers of the trials on it.
 
     Args:
-        trials: of the sweep.
-        score: label of the axis.
+        trials: the sweep's trials.
+        score: label of the score's axis.
     """
     figure = new_figure(4.6)
     axes = figure.subplots()
@@ -92,8 +92,8 @@ def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
     """Draws the best score so far, against the number of trials and against their time.
 
     Args:
-        trials: of the sweep.
-        score: label of the axis.
+        trials: the sweep's trials.
+        score: label of the score's axis.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -121,7 +121,7 @@ def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
 
 
 def _draw_legend(axes: "Axes", trials: Sequence[Trial]) -> None:
-    """Draws the legend of the marks, with the number of trials of each."""
+    """Draws the legend of the marks, with the number of trials of each status."""
     for status, style in MARKS.items():
         count = sum(trial.status == status for trial in trials)
         unread = sum(trial.status == status and not trial.readings for trial in trials)
@@ -132,7 +132,7 @@ def _draw_legend(axes: "Axes", trials: Sequence[Trial]) -> None:
 
 
 def _draw_front(axes: "Axes", front: Sequence[Trial]) -> None:
-    """Draws the best score at no more than a cost."""
+    """Draws the Pareto front: at each cost, the best score of the trials up to that cost."""
     right = axes.get_xlim()[1]
     costs = [*(trial.cost for trial in front), right]
     scores = [*(trial.score for trial in front), front[-1].score]
@@ -142,11 +142,11 @@ def _draw_front(axes: "Axes", front: Sequence[Trial]) -> None:
 
 
 def _number(axes: "Axes", front: Sequence[Trial]) -> None:
-    """Writes the numbers of trials beside them, if there is room; always that of the last."""
+    """Writes the numbers of trials beside their marks where there is room, always the last one."""
     figure = axes.get_figure(root=True)
     if figure is None:
         return
-    figure.draw_without_rendering()  # sets the places of points
+    figure.draw_without_rendering()  # computes the positions that the labels need
     numbered: list[np.ndarray] = []
     for trial in reversed(front):
         place = axes.transData.transform((trial.cost, trial.score)) * 72 / figure.dpi
@@ -171,7 +171,7 @@ def _write_beside(axes: "Axes", text: str, place: tuple[float, float]) -> None:
 
 
 def _number_log_scale(axes: "Axes") -> None:
-    """Labels a scale with few round numbers; it may be too short for two powers of 10."""
+    """Labels a logarithmic scale with a few round numbers, also if it is short."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -180,7 +180,7 @@ def _number_log_scale(axes: "Axes") -> None:
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:
-    """Returns a handy unit for a time, and its length [s]."""
+    """Returns the length [s] and the name of a suitable unit for a time."""
     for length, name in ((3600.0, "h"), (60.0, "min")):
         if seconds > 2 * length:
             return length, name
@@ -206,11 +206,11 @@ def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter])
 
 
 def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
-    """Draws each trial as a line through its parameters to its score; the best stands out."""
+    """Draws each trial as a line through its parameters to its score, the best most visibly."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap
 
-    shown = sorted(scored(trials), key=lambda trial: trial.score)  # the best are drawn last
+    shown = sorted(scored(trials), key=lambda trial: trial.score)  # the best are drawn last, on top
     figure = new_figure(4.8, max(WIDTH, SCALE_GAP * (len(parameters) + 1)))
     axes = figure.subplots()
     scores = np.array([trial.score for trial in shown])
@@ -220,10 +220,10 @@ def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]
         list(enumerate([*(_place(trial, row) for row in parameters.values()), height]))
         for trial, height in zip(shown, heights, strict=True)
     ]
-    quality = ranks(scores.tolist()) / len(scores)  # by score, most would have one colour
+    quality = ranks(scores.tolist()) / len(scores)  # by score, most had the same colour
     colours = LinearSegmentedColormap.from_list("score", COLOURS)(quality)
     faintest = np.clip(10 / len(scores), 0.12, 0.5)
-    colours[:, 3] = faintest + (0.85 - faintest) * quality**2  # the poor ones recede
+    colours[:, 3] = faintest + (0.85 - faintest) * quality**2  # low scores are faint
     bundle = LineCollection(lines, colors=colours, linewidths=1.2, zorder=2)
     bundle.set_urls([tooltip(trial) for trial in shown])
     axes.add_collection(bundle)
@@ -238,7 +238,7 @@ def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]
 
 
 def format_value(value: Value) -> str:
-    """Returns a value in few characters: 1e7 for 10,000,000."""
+    """Returns a value in few characters, for example 1e7 for 10,000,000."""
     if isinstance(value, str | bool) or value is None:
         return str(value)
     text = f"{value:.10g}".replace("e-0", "e-")
@@ -263,13 +263,13 @@ def ticks(parameter: Parameter) -> list[Value]:
     if not values:
         whole = parameter.key.kind is int
         spread = MaxNLocator(TICKS, steps=(1, 2, 5, 10), integer=whole).tick_values(low, high)
-        slack = 1e-9 * (high - low)  # 3 * 0.1 > 0.3
+        slack = 1e-9 * (high - low)  # for rounding errors: 3 * 0.1 > 0.3
         values = [value for value in spread if low - slack <= value <= high + slack]
     return values[:: math.ceil(len(values) / TICKS)]
 
 
 def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) -> None:
-    """Draws scores along the scale that the parameter was drawn from."""
+    """Draws the trials' scores over a parameter, along the scale of its distribution."""
     for status in MARKS:
         group = [trial for trial in trials if trial.status == status]
         scatter(axes, group, [_place(trial, parameter) for trial in group], 12)
@@ -288,7 +288,7 @@ def _place(trial: Trial, parameter: Parameter) -> float:
 
 
 def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[Value, Value]]) -> None:
-    """Draws a vertical line for each name, with the values at its ends."""
+    """Draws a vertical line for each parameter, with the values at its ends."""
     for place, (low, high) in enumerate(ends.values()):
         axes.vlines(place, 0, 1, color=INK, lw=0.8, alpha=0.5, zorder=1)
         for height, value, side in ((-0.03, low, "top"), (1.03, high, "bottom")):
@@ -305,7 +305,7 @@ def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[Value, Value]]) -> None:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Returns three or more numbers such as 1, 2, 5 times powers of 10; none in a narrow range."""
+    """Returns at least three round numbers such as 10, 30, 100; none in a narrow range."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in ((1,), (1, 3), (1, 2, 5)):
         values = [float(f"{digit}e{power}") for power in powers for digit in digits]
@@ -316,9 +316,9 @@ def _round_numbers(low: float, high: float) -> list[float]:
 
 
 def scored(trials: Sequence[Trial]) -> list[Trial]:
-    """Returns the finished and stopped trials, whose scores depend on their parameters.
+    """Returns the finished and stopped trials, the ones whose score depends on their parameters.
 
-    The score of a failed trial depends more on its failure.
+    The score of a failed trial depends mostly on its failure.
     """
     return [trial for trial in trials if trial.status in (FINISHED, STOPPED)]
 
@@ -326,10 +326,10 @@ def scored(trials: Sequence[Trial]) -> list[Trial]:
 def rank_correlations(
     trials: Sequence[Trial], parameters: Mapping[str, Parameter]
 ) -> dict[str, float]:
-    """Returns Spearman's correlation of each parameter with the score, the strongest first.
+    """Returns Spearman's rank correlation of each parameter with the score, the strongest first.
 
-    It is 1 if the score always rises with the parameter, -1 if it always falls, 0 if either never
-    changes.
+    It is 1 if the score always rises with the parameter, and -1 if it always falls. It is 0 if the
+    parameter or the score is the same in all trials.
     """
     scores = ranks([trial.score for trial in trials])
     correlations = {
@@ -340,23 +340,23 @@ def rank_correlations(
 
 
 def chance_correlation(count: int) -> float:
-    """Returns the bound of 95 % of the absolute rank correlations of `count` independent trials.
+    """Returns the size that 95 % of rank correlations stay below for a parameter without effect.
 
-    It holds for a parameter without effect, by the normal approximation.
+    It holds for `count` independent trials, by the normal approximation.
     """
     return min(1.96 / math.sqrt(max(count - 1, 1)), 1.0)
 
 
 def trend(positions: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the mean score of the trials nearby, weighted by a Gaussian kernel.
+    """Returns the mean score of nearby trials, weighted by a Gaussian kernel.
 
     Args:
-        positions: of the trials along the range, 0 to 1.
-        scores: of the trials.
+        positions: positions of the trials along the range, 0 to 1.
+        scores: scores of the trials.
 
     Returns:
-        Positions from the first trial to the last (only those of trials, if they are few), and the
-        mean scores there.
+        Positions from the first trial to the last, and the mean scores there. With at most `FEW`
+        different positions, they are these positions.
     """
     x = np.unique(positions)
     if len(x) > FEW:
@@ -366,13 +366,13 @@ def trend(positions: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def ranks(values: Sequence[float]) -> np.ndarray:
-    """Returns ranks from 1 on; equal values share the mean of their ranks."""
+    """Returns ranks from 1 on; equal values have the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Returns Pearson's correlation; 0 if x or y never changes."""
+    """Returns Pearson's correlation; 0 if x or y is constant."""
     x, y = x - x.mean(), y - y.mean()
     scale = math.sqrt((x @ x) * (y @ y))
     return float(x @ y / scale) if scale else 0.0

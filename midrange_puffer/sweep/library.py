@@ -1,4 +1,4 @@
-"""A search from Python: it suggests settings; the caller tries them and reports their scores."""
+"""A search from Python: it suggests settings; the caller tries them and reports the scores."""
 
 import math
 from typing import NamedTuple
@@ -14,9 +14,9 @@ class Suggestion(NamedTuple):
     """Settings to try.
 
     Attributes:
-        number: of the trial, from 0 on.
+        number: number of the trial, from 0 on.
         params: the varied values, by "section.key".
-        config: the whole configuration with these values, and with a train.seed of its own.
+        config: the complete configuration with these values and its own train.seed.
     """
 
     number: int
@@ -35,11 +35,11 @@ class Sweep:
         print(sweep.best.params)
 
     Args:
-        config: with a section [sweep.<section>.<key>] for each varied key. Of [sweep] it uses
-            method, seed, cost and max_cost.
+        config: a configuration with a section [sweep.<section>.<key>] for each varied key. From
+            [sweep] the search uses method, seed, cost and max_cost.
 
     Raises:
-        ConfigError: There is no such section, or one does not fit its key.
+        ConfigError: There is no such section, or a section does not fit its key.
     """
 
     def __init__(self, config: Config) -> None:
@@ -48,7 +48,7 @@ class Sweep:
         self._trials: list[Trial] = []
 
     def suggest(self) -> Suggestion:
-        """Returns the next settings; several may be tried before any is observed."""
+        """Returns the next settings; several suggestions may be open at once."""
         number = len(self._trials)
         params = self._search.suggest(self._trials)
         steps = trial_config(self._config, params).train.total_timesteps
@@ -57,12 +57,12 @@ class Sweep:
         return self._suggestion(self._trials[-1])
 
     def observe(self, trial: Suggestion, score: float | None, seconds: float) -> None:
-        """Takes in the result of a suggestion.
+        """Adds the result of a suggestion.
 
         Args:
             trial: the suggestion.
-            score: from 0 to 1; more is better. None: the trial failed.
-            seconds: cost of the trial.
+            score: a number from 0 to 1; more is better. None: the trial failed.
+            seconds: cost of the trial [s].
 
         Raises:
             ValueError: The score or the cost is out of range.
@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def best(self) -> Suggestion | None:
-        """The suggestion with the best score; None before the first."""
+        """The suggestion with the best score; None before the first result."""
         trial = best_trial(self._trials)
         return None if trial is None else self._suggestion(trial)
 

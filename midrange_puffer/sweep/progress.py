@@ -1,4 +1,4 @@
-"""The state of a sweep while it runs: a live table on a terminal, else a line for each trial."""
+"""The state of a running sweep: a live table on a terminal, otherwise a line for each trial."""
 
 import contextlib
 import sys
@@ -25,26 +25,26 @@ from midrange_puffer.sweep.record import (
 from midrange_puffer.train.loggers import format_duration
 
 COLOURS = {FINISHED: "green", STOPPED: "yellow", FAILED: "red"}
-REFRESHES = 2  # a second
-SHOWN = 5  # trials at most, of the Pareto front and of those that run
+REFRESHES = 2  # refreshes of the table a second
+SHOWN = 5  # most trials shown of the Pareto front, and of the running ones
 
 
 class Progress:
     """The display of a running sweep, a context manager.
 
     Args:
-        record: of the sweep.
-        console: None: stdout.
+        record: the sweep's record.
+        console: the console; None: one on stdout.
     """
 
     def __init__(self, record: Record, console: Console | None = None) -> None:
         self._record = record
         self._settings = record.config.sweep
-        # The present sys.stdout: it is replaced later, to silence the search methods.
+        # The sys.stdout of now: `Search` replaces it later, to silence the methods.
         self._console = console or Console(file=sys.stdout, highlight=False)
         self._began = time.monotonic()
         self._trial_began: dict[int, float] = {}
-        self._front: list[Trial] = []  # the last one printed
+        self._front: list[Trial] = []  # the front that was printed last
         self._live = contextlib.nullcontext()
         if self._console.is_terminal:
             self._live = Live(self, console=self._console, refresh_per_second=REFRESHES)
@@ -62,18 +62,18 @@ class Progress:
         self._live.__exit__(kind, error, trace)
 
     def show(self, trial: Trial) -> None:
-        """Shows a trial that begins, is over, or waits to run again."""
+        """Shows a trial that has begun, has ended, or will run again."""
         if trial.status == RUNNING:
             self._trial_began[trial.number] = time.monotonic()
         line = f"trial {trial.number}: {describe(trial)}"
         if not self._console.is_terminal:
             self._print(f"{line}; {self._over()}" if trial.is_over else line)
             self._print_front()
-        elif trial.is_over or trial.reason:  # the table shows the rest
+        elif trial.is_over or trial.reason:  # the table shows all other trials
             self._print(line)
 
     def seconds_left(self) -> float | None:
-        """Returns the time for the rest at the speed so far [s]; None before any trial is over."""
+        """Returns the expected time for the other trials [s]; None before the first has ended."""
         over = self._record.over
         if not over:
             return None
@@ -84,7 +84,7 @@ class Progress:
         return left / self._settings.workers
 
     def __rich__(self) -> RenderableType:
-        """Returns the table, as of now."""
+        """Returns the table of the present state."""
         parts: list[RenderableType] = [self._headline()]
         if running := self._running():
             parts.append(self._running_table(running))
@@ -104,7 +104,7 @@ class Progress:
             self._front = front
 
     def _running(self) -> list[Trial]:
-        """Returns the trials that run now, without those left half done by earlier processes."""
+        """Returns the running trials, without those that an earlier process left unfinished."""
         return [
             trial
             for trial in self._record.trials
@@ -115,7 +115,7 @@ class Progress:
         return time.monotonic() - self._trial_began[trial.number]
 
     def _over(self) -> str:
-        """Returns the number of trials over, the best so far and the time left, in words."""
+        """Returns the number of ended trials, the best one and the time left, in words."""
         over, left = self._record.over, self.seconds_left()
         parts = [f"{len(over)} of {self._settings.trials} over"]
         if best := best_trial(over):
@@ -153,7 +153,7 @@ class Progress:
 
 
 def describe(trial: Trial) -> str:
-    """Returns the state of a trial, in a line."""
+    """Returns the state of a trial as one line."""
     if trial.status == RUNNING and trial.reason:
         return f"is run again: {shown(trial.reason)}"
     if trial.status == RUNNING:
@@ -166,12 +166,12 @@ def describe(trial: Trial) -> str:
 
 
 def format_params(trial: Trial) -> str:
-    """Returns the settings of a trial, such as: train.gamma 0.995, env.reward_threat 0.2."""
+    """Returns a trial's settings, for example "train.gamma 0.995, env.reward_threat 0.2"."""
     return ", ".join(f"{name} {format_value(value)}" for name, value in trial.params.items())
 
 
 def front_table(front: list[Trial]) -> Table:
-    """Returns a table of the best trials of the Pareto front, a column each, cheapest first."""
+    """Returns a table of the best trials of the Pareto front, one a column, cheapest first."""
     shown = front[-SHOWN:]
     table = Table(f"Pareto front, {len(shown)} of {len(front)}", box=None, pad_edge=False)
     for trial in shown:

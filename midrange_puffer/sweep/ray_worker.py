@@ -1,4 +1,4 @@
-"""Workers of a sweep on a Ray cluster: an actor on some node runs the process of a trial."""
+"""Workers of a sweep on a Ray cluster: an actor on any node runs the process of a trial."""
 
 import signal
 import socket
@@ -17,23 +17,23 @@ from midrange_puffer.sweep.workers import Look, TrialProcess
 from midrange_puffer.train.cluster.connect import LostError, describe_loss, ray_losses
 from midrange_puffer.train.machine import CORES
 
-PATIENCE = 1.0  # s, for which one look waits for the end of a trial
-GRACE = 3.0  # s, for an actor to end its trial before it is killed
-MOST_LOSSES = 5  # of actors in a row, before they begin
+PATIENCE = 1.0  # longest wait of a `look` for the end of a trial [s]
+GRACE = 3.0  # time for an actor to end its trial, before it is killed [s]
+MOST_LOSSES = 5  # of actors in a row, each before its trial has begun
 
 
 class NodeError(UserError):
-    """A node of the cluster that cannot run trials."""
+    """A node of the cluster on which trials cannot run."""
 
 
 class Host:
-    """An actor that runs the process of one trial after another on its node.
+    """An actor that runs the processes of trials on its node, one after another.
 
-    The process ends with the actor, however that ends: see `TrialProcess`.
+    The process ends with the actor, also if the actor is killed: see `TrialProcess`.
     """
 
     def __init__(self) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the sweep's
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the sweep's process only
         self._process: TrialProcess | None = None
 
     def begin(
@@ -44,17 +44,18 @@ class Host:
         command: Sequence[str],
         variables: Mapping[str, str],
     ) -> Look:
-        """Begins a trial.
+        """Starts a trial.
 
         Args:
-            version: the sweep's `__version__`.
-            folder: the trial's.
+            version: `__version__` of the sweep's process.
+            folder: the trial's folder.
             trial_ini: content of its trial.ini.
             command: arguments of Python, before `folder`.
-            variables: of its environment, beside this process's.
+            variables: environment variables, in addition to those of this process.
 
         Raises:
-            NodeError: This node has another version, or does not see the sweep's folder.
+            NodeError: This node has another version of the package, or cannot see the sweep's
+                folder.
             OSError: The process cannot be started.
         """
         node, path = f"{socket.gethostname()}, a node of the cluster,", folder / TRIAL_INI
@@ -68,22 +69,22 @@ class Host:
                 f"{node} does not see {path}; with sweep.engine = ray all nodes must share the "
                 f"folder train.data_dir"
             )
-        self.end()  # the worker's own request may have been lost
+        self.end()  # the worker's request to end the last trial may have been lost
         self._process = TrialProcess(command, folder, variables=variables)
         return Look()
 
     def look(self) -> Look:
-        """Returns the state of the trial, at its end or after a while.
+        """Returns the state of the trial, when it ends or after `PATIENCE` at the latest.
 
         Raises:
-            LostError: The trial has not begun.
+            LostError: No trial has begun.
         """
         if self._process is None:
             raise LostError(f"lost on its way to {socket.gethostname()}")
         return self._process.look(PATIENCE)
 
     def end(self) -> str:
-        """Ends the trial, if there is one; returns the node's name."""
+        """Ends the trial if there is one; returns the node's name."""
         if self._process:
             self._process.close()
         self._process = None
@@ -91,19 +92,19 @@ class Host:
 
 
 class RayWorker:
-    """A worker on any node that has room: it asks for an actor, and for another if that is lost.
+    """A worker on any node with room. It requests an actor, and another one if that is lost.
 
-    It needs a connection. It waits for the cluster only in `close`, for `GRACE`. One request at a
-    time is pending, and its answer is polled.
+    It needs a connection to Ray. Only `close` waits for the cluster, for at most `GRACE`. All other
+    methods have one request pending at a time and poll its answer.
 
     Args:
-        cores: number that a trial takes.
+        cores: number of cores that a trial uses.
         command: arguments of Python, before a trial's folder.
     """
 
     def __init__(self, cores: int, command: Sequence[str]) -> None:
         self._cores, self._command = cores, command
-        self._host: Any = None  # a handle of an actor of Host
+        self._host: Any = None  # handle of a Host actor
         self._request: ray.ObjectRef | None = None
         self._node = ""
         self._losses = 0
@@ -114,10 +115,11 @@ class RayWorker:
         return time.monotonic() - self._began
 
     def is_free(self) -> bool:
-        """True if it can be given a trial now; it asks for an actor.
+        """True if the worker can take a trial now; requests an actor if there is none.
 
         Raises:
-            NodeError: No node can have one, or several in a row are lost before they begin.
+            NodeError: No node has room for an actor, or several actors in a row were lost before
+                their trial began.
         """
         if self._host is None:
             actor = ray.remote(num_cpus=self._cores, scheduling_strategy="SPREAD")(Host)
@@ -136,7 +138,7 @@ class RayWorker:
         return self._host is not None and self._request is None
 
     def begin(self, folder: Path) -> None:
-        """Runs the trial of this folder."""
+        """Starts the trial of this folder."""
         self._request = self._host.begin.remote(
             __version__,
             folder,
@@ -147,11 +149,11 @@ class RayWorker:
         self._began, self._seen = time.monotonic(), Look()
 
     def look(self) -> Look:
-        """Returns the state of the trial when the actor looked last.
+        """Returns the state of the trial at the actor's last look.
 
         Raises:
             LostError: The actor is lost, and the trial with it.
-            NodeError: The node cannot run trials.
+            NodeError: Trials cannot run on the node.
             OSError: The process cannot be started.
         """
         self._seen = self._answer() or self._seen
@@ -160,12 +162,12 @@ class RayWorker:
         return self._seen
 
     def end(self) -> None:
-        """Ends the trial, if it runs; the worker is free after that."""
+        """Ends the trial if it runs; the worker is then free."""
         if self._host is not None:
             self._request = self._host.end.remote()
 
     def close(self) -> None:
-        """Ends the actor, if there is one, after its pending request."""
+        """Ends the actor if there is one, after the answer to its pending request."""
         if self._request is not None and self._node:
             ray.wait([self._request], timeout=GRACE)
         if self._host is not None:
@@ -173,14 +175,14 @@ class RayWorker:
         self._host = self._request = None
 
     def _answer(self) -> Any:
-        """Returns the answer to the pending request, once; None while there is none."""
+        """Returns the answer to the pending request once it has come; None before."""
         if self._request is None or not ray.wait([self._request], timeout=0)[0]:
             return None
         request, self._request = self._request, None
         try:
             return ray.get(request)
         except ray.exceptions.ActorUnavailableError:
-            return None  # Ray finds out whether it is lost
+            return None  # not lost for certain: Ray will raise an error if it is
         except ray_losses() as error:
             self.close()
             if getattr(error, "actor_init_failed", False):
@@ -193,7 +195,7 @@ class RayWorker:
 
 
 def describe_room(cores: int) -> str:
-    """Describes the cluster: how many trials of so many cores it has room for."""
+    """Returns in words for how many trials, with so many cores each, the cluster has room."""
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     room = sum(int(resources.get("CPU", 0) // cores) for resources in nodes)
     waiting = "" if room else "; waiting for a node"

@@ -28,15 +28,15 @@ from midrange_puffer.sweep.record import (
 
 
 class Yardstick:
-    """The pilots, starts and game that measure every trial of a sweep alike.
+    """The pilots, starts and game against which all trials of a sweep are measured.
 
-    No swept reward or parameter of the game changes them.
+    Swept rewards and parameters of the game do not change them.
 
     Args:
-        config: the sweep's; of a trial's [env] nothing is used.
+        config: the sweep's configuration, not a trial's.
 
     Attributes:
-        pilots: their names.
+        pilots: names of the pilots.
     """
 
     def __init__(self, config: Config) -> None:
@@ -46,7 +46,7 @@ class Yardstick:
         self._parameters = game_of(config)
 
     def measure(self, policy: nn.Module) -> dict[str, float]:
-        """Lets a policy on the CPU fight each pilot, as `puffer eval` does.
+        """Measures a policy on the CPU against each pilot, like `puffer eval`.
 
         Returns:
             Score (win 1, draw 0.5) by pilot.
@@ -61,7 +61,7 @@ class Yardstick:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sets torch to one thread: faster with small batches, and the same on every machine."""
+    """Limits torch to one thread: faster for small batches, equal results on all machines."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -90,23 +90,23 @@ def objective(scores: Mapping[str, float], settings: Sweep) -> float:
 
 
 def is_reached(scores: Mapping[str, float], settings: Sweep) -> bool:
-    """True if a trial with these scores has reached the goal, so that it need not go on."""
+    """True if a trial with these scores has reached the goal, so that its training can end."""
     return settings.metric == TIME and fmean(scores.values()) >= settings.metric_score
 
 
 class TrialRater:
-    """The rater of a trial: measures its policy at even distances, last at its end.
+    """The rater of a trial: measures its policy at even distances, the last time at the end.
 
-    Each reading is written to the trial's folder at once. Its seconds of training count from the
-    rater's creation, without the time of readings.
+    It writes each reading to the trial's folder at once. A reading's seconds of training count from
+    the rater's construction; the time of measurements is not included.
 
     Args:
-        folder: the trial's, in the folder of its sweep.
-        total_timesteps: of the trial's training.
+        folder: the trial's folder, inside the folder of its sweep.
+        total_timesteps: length of the trial's training [agent decisions].
 
     Attributes:
         stop_reason: the reason to end the trial early; None: it goes on.
-        is_reached: True if that reason is that the goal is reached.
+        is_reached: True if the reason is that the goal is reached.
     """
 
     def __init__(self, folder: Path, total_timesteps: int) -> None:
@@ -115,18 +115,19 @@ class TrialRater:
         config = Record(self._sweep).config
         self._settings, self._yardstick = config.sweep, Yardstick(config)
         self._readings: list[Reading] = []
-        # Each reading moves it on. This clock is never set, and stops while the machine sleeps.
+        # Start of training, moved on by the time of each measurement. This clock is never set, and
+        # stops while the machine sleeps.
         self._began = time.perf_counter()
         self.stop_reason: str | None = None
         self.is_reached = False
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
-        """True if it is time for a reading."""
+        """True if the policy has to be measured after `agent_steps`."""
         last = self._readings[-1].agent_steps if self._readings else 0
         return self._due_by(agent_steps) > self._due_by(last)
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
-        """Measures a policy; returns sweep/score and sweep/score_vs_<pilot>.
+        """Measures a policy; returns the metrics sweep/score and sweep/score_vs_<pilot>.
 
         Raises:
             WriteError: The readings could not be written.
@@ -155,24 +156,26 @@ class TrialRater:
         }
 
     def _due_by(self, agent_steps: int) -> int:
-        """Returns the number of readings in so many steps."""
+        """Returns the number of readings that are due by `agent_steps`."""
         return agent_steps * self._settings.readings // self._total
 
 
 def hopeless(
     readings: Sequence[Reading], trials: Sequence[Trial], quantile: float, least: int
 ) -> str | None:
-    """Returns the reason why a trial is not worth going on with; None if it may be worth it.
+    """Returns the reason to end a hopeless trial, or None.
 
-    The percentile stopping rule (Optuna's PercentilePruner; with the median, Vizier's). It compares
-    the last score with the scores of the finished and stopped trials that came as far. These are
-    interpolated at as many steps between their readings, from a score of 0 at no steps. Finished
-    trials alone have passed the rule, so that their quantile would rise and rise.
+    This is the percentile stopping rule (Optuna's PercentilePruner; with quantile 0.5, Vizier's
+    median rule). It compares the trial's last score with the scores of other trials after as many
+    steps. Their scores are interpolated between their readings, from score 0 at step 0. The others
+    are all finished and stopped trials that have come as far. Finished trials alone would not do:
+    they have passed the rule, so the quantile would rise with each of them.
 
     Args:
-        readings: of the trial, at least one.
-        trials: of the sweep.
-        quantile: of their scores, below which a trial is ended; 0: no trial is ended.
+        readings: the trial's readings, at least one.
+        trials: the sweep's trials.
+        quantile: the trial is ended if its score is below this quantile of the others' scores; 0:
+            never.
         least: number of finished trials from which on the rule applies.
     """
     if not quantile or sum(trial.status == FINISHED for trial in trials) < least:

@@ -1,10 +1,10 @@
-"""The folder of a sweep: its configuration and its trials, whole at any moment.
+"""The folder of a sweep: its configuration and its trials. Every file is always complete.
 
-- sweep.ini: the configuration, complete
+- sweep.ini: the complete configuration
 - trials/0007/trial.json: the record of trial 7
 - trials/0007/readings.json: the scores that its process has measured so far
 - trials/0007/trial.ini, trial.log: its configuration, and the output of its process
-- trials/0007/run/: its run folder, as of `puffer train`
+- trials/0007/run/: its run folder, as `puffer train` writes it
 """
 
 import shutil
@@ -22,14 +22,14 @@ from midrange_puffer.files import make_folder, write_json, write_whole
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 
-RUNNING: Final = "running"  # or begun, if the sweep was stopped
+RUNNING: Final = "running"  # or was running when the sweep was stopped
 FINISHED: Final = "finished"
 STOPPED: Final = "stopped"  # ended early, as hopeless
 FAILED: Final = "failed"
 
 MEAN, WORST, TIME = "panel_score", "worst_score", "time_to_score"  # values of sweep.metric
 
-TRIAL_INI = "trial.ini"  # in a trial's folder
+TRIAL_INI = "trial.ini"  # its name in a trial's folder
 LOG = "trial.log"
 
 
@@ -38,7 +38,7 @@ _Seconds = Annotated[float, Within(0, 1e12)]
 
 
 class RecordError(UsageError):
-    """A folder that is not a sweep's, or is damaged."""
+    """A folder that is no sweep's folder, or is damaged."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Reading:
     """A measurement of a policy in training against the pilots of sweep.panel.
 
     Attributes:
-        agent_steps: of its training so far.
-        seconds: of its training so far [s], without the readings.
+        agent_steps: agent decisions of training so far.
+        seconds: time of training so far [s], without measurements.
         score: the objective, computed from `scores` by `sweep.metric`.
         scores: score (win 1, draw 0.5) by pilot.
-        is_reached: True if training has ended with it because the goal is reached.
+        is_reached: True if training has ended with this reading because the goal is reached.
     """
 
     agent_steps: Annotated[int, Within(1, 2**53)]
@@ -65,14 +65,14 @@ class Trial:
     """One trial.
 
     Attributes:
-        number: from 0 on, in the order of their suggestion.
+        number: its number, from 0 on in the order of suggestions.
         params: the varied values, by "section.key".
         seed: its train.seed.
         status: RUNNING, FINISHED, STOPPED or FAILED.
-        readings: in their order.
+        readings: its readings, in their order.
         total_timesteps: its train.total_timesteps.
-        seconds: run time of its process, with start and readings [s]; None while it runs.
-        reason: of its stop, failure or new run.
+        seconds: run time of its process, with start and measurements [s]; None while it runs.
+        reason: the reason why it was stopped, failed or runs again.
     """
 
     number: Count
@@ -91,7 +91,7 @@ class Trial:
 
     @property
     def is_trained(self) -> bool:
-        """True if it has a reading at the end of its training."""
+        """True if it has a reading from the end of its training."""
         if not self.readings:
             return False
         last = self.readings[-1]
@@ -99,23 +99,23 @@ class Trial:
 
     @property
     def agent_steps(self) -> int:
-        """Length of its training, which is shorter if the goal was reached before its end."""
+        """Length of its training; shorter than total_timesteps if the goal was reached earlier."""
         is_reached = bool(self.readings) and self.readings[-1].is_reached
         return self.readings[-1].agent_steps if is_reached else self.total_timesteps
 
     @property
     def duration(self) -> float:
-        """The time that its process ran, with start and readings [s]; 0 while it runs."""
+        """Run time of its process, with start and measurements [s]; 0 while it runs."""
         return self.seconds or 0.0
 
     @property
     def score(self) -> float:
-        """The objective: the score of the last reading, of which there must be one."""
+        """The objective: the score of the last reading. There must be a reading."""
         return self.readings[-1].score
 
     @property
     def cost(self) -> float:
-        """Seconds of training to the end; extrapolated if the trial was stopped early.
+        """Time of the whole training [s]; extrapolated if the trial was stopped early.
 
         There must be a reading.
         """
@@ -129,9 +129,9 @@ class Record:
     """A sweep's folder.
 
     Attributes:
-        folder: its path.
+        folder: path of the folder.
         config: the sweep's configuration; some values may be "auto".
-        trials: those suggested so far, by number.
+        trials: the trials suggested so far, by number.
     """
 
     CONFIG = "sweep.ini"
@@ -140,7 +140,7 @@ class Record:
         """Opens the folder of a sweep.
 
         Raises:
-            RecordError: The folder is not a sweep's, or is damaged.
+            RecordError: The folder is no sweep's folder, or is damaged.
         """
         if not (folder / self.CONFIG).is_file():
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
@@ -160,7 +160,7 @@ class Record:
         Raises:
             WriteError: The folder exists already, or cannot be made.
         """
-        # A process that was killed here may have left a temporary file, no more.
+        # A process that was killed at this point can have left a temporary file only.
         left = f"{cls.CONFIG}.*.tmp"
         if not (folder.is_dir() and all(path.match(left) for path in folder.iterdir())):
             make_folder(folder)
@@ -169,7 +169,7 @@ class Record:
 
     @property
     def over(self) -> list[Trial]:
-        """Trials that finished, were stopped or failed."""
+        """The trials that have finished, were stopped or failed."""
         return [trial for trial in self.trials if trial.is_over]
 
     def trial_folder(self, trial: Trial) -> Path:
@@ -196,13 +196,13 @@ class Record:
                 path = folder / name
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         else:
-            if not folder.is_dir():  # a killed sweep may have left it empty
+            if not folder.is_dir():  # a killed sweep may have left an empty folder
                 make_folder(folder)
             self.trials.append(trial)
         self.save(trial)
 
     def reset(self, trial: Trial) -> Trial:
-        """Records a trial as only begun, so that it runs again; returns the new record.
+        """Records a trial as running and without results, to run again; returns the new record.
 
         Raises:
             WriteError: The record cannot be written.
@@ -222,13 +222,16 @@ class Record:
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
-    """Returns the finished trial of the highest score, the cheapest if several have it."""
+    """Returns the finished trial with the highest score; of equal ones, the cheapest."""
     finished = [trial for trial in trials if trial.status == FINISHED]
     return max(finished, key=lambda trial: (trial.score, -trial.cost), default=None)
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[Trial]:
-    """Returns the finished trials that no other beats in score at no more cost, cheapest first."""
+    """Returns the finished trials that no trial beats in score at the same or a lower cost.
+
+    The cheapest comes first.
+    """
     front: list[Trial] = []
     finished = [trial for trial in trials if trial.status == FINISHED]
     for trial in sorted(finished, key=lambda trial: (trial.cost, -trial.score)):
@@ -262,7 +265,11 @@ def save_readings(folder: Path, readings: Sequence[Reading]) -> None:
 
 
 def find_sweep(name: str, data_dir: str | Path) -> Path:
-    """Returns the folder of the sweep called `name`: a path, a sweep of `data_dir`, or "latest".
+    """Returns the folder of a sweep.
+
+    Args:
+        name: a path, the name of a sweep in `data_dir`, or "latest".
+        data_dir: the data directory.
 
     Raises:
         RecordError: There is no such sweep.
@@ -273,7 +280,7 @@ def find_sweep(name: str, data_dir: str | Path) -> Path:
         return paths[-1].parent.resolve()
     for folder in (Path(name), home / name):
         if (folder / Record.CONFIG).is_file():
-            return folder.resolve()  # so that its last part is the name, also of "."
+            return folder.resolve()  # so that its last part is the sweep's name, also for "."
     names = [path.parent.name for path in reversed(paths)]
     there = f"the newest sweeps are {', '.join(names[:3])}" if names else "there are no sweeps"
     raise RecordError(f"{name}: no such sweep, nor one in {home}, where {there}")
@@ -292,7 +299,11 @@ class _ReadingsFile:
 
 
 def _load_trial(path: Path, varied: Mapping[str, Key]) -> Trial:
-    """Returns the trial of a file; `varied` has all keys that a sweep may vary.
+    """Returns the trial of a file.
+
+    Args:
+        path: the file.
+        varied: all keys that a sweep may vary, by "section.key".
 
     Raises:
         RecordError: The file is damaged; the message names the entry and the allowed values.
@@ -308,7 +319,7 @@ def _load_trial(path: Path, varied: Mapping[str, Key]) -> Trial:
 
 
 def _check_trial(trial: Trial, folder: str, varied: Mapping[str, Key]) -> None:
-    """Raises ValueError if the entries of a trial, each valid alone, do not fit together."""
+    """Raises ValueError if entries of a trial, each valid by itself, contradict each other."""
     if not folder.isdecimal() or int(folder) != trial.number:
         raise ValueError(f"number = {trial.number}: must be that of its folder, {folder}")
     for name, value in trial.params.items():

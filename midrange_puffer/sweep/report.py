@@ -1,6 +1,6 @@
 """Results of a sweep: best.ini, its best configuration, and report.html, a web page.
 
-The page is one file without scripts, readable offline, in light and in dark.
+The page is one file without scripts. It can be read offline, in light and dark mode.
 """
 
 import platform
@@ -51,15 +51,15 @@ STATUSES = {FINISHED: "finished", STOPPED: "stopped early", FAILED: "failed", RU
 
 
 def write_report(record: Record) -> Path:
-    """Writes `BEST`, if a trial has finished, and `REPORT` into a sweep's folder.
+    """Writes `REPORT` into a sweep's folder, and `BEST` if a trial has finished.
 
-    The sweep may still be running: nothing else in its folder changes.
+    The sweep may still be running: nothing else in its folder is changed.
 
     Returns:
         The path of the report.
 
     Raises:
-        UsageError: matplotlib is missing; the best configuration is written all the same.
+        UsageError: matplotlib is missing; the best configuration is written nevertheless.
         WriteError: A file could not be written.
     """
     best = best_trial(record.trials)
@@ -72,7 +72,7 @@ def write_report(record: Record) -> Path:
 
 
 def format_best(record: Record, trial: Trial) -> str:
-    """Returns an ini file that trains as a trial did, but with the sweep's train.seed."""
+    """Returns the ini file for training as in a trial, but with the sweep's train.seed."""
     config = trial_config(record.config, trial.params)
     config = config.only(name for name in config if name != "sweep")
     scores = ", ".join(
@@ -92,7 +92,7 @@ def format_best(record: Record, trial: Trial) -> str:
 
 
 def _differences(config: Config) -> str:
-    """Returns the values of a configuration that are no defaults, as an ini file."""
+    """Returns the values of a configuration that differ from the defaults, as an ini file."""
     defaults = load_config()
     different = {
         section: {
@@ -102,7 +102,7 @@ def _differences(config: Config) -> str:
         }
         for section, items in config.items()
     }
-    # The section of a stage must exist even if it is empty.
+    # A stage's section is kept even if it is empty, because it is the stage.
     kept = {
         section: items for section, items in different.items() if items or section.startswith(STAGE)
     }
@@ -113,8 +113,8 @@ def render(record: Record, best_config: Path) -> str:
     """Returns the page of a sweep.
 
     Args:
-        record: of the sweep.
-        best_config: path of its best configuration, which exists once a trial has finished.
+        record: the sweep's record.
+        best_config: path of its best configuration; the file exists once a trial has finished.
 
     Raises:
         RecordError: A trial has no value of a parameter of the sweep.
@@ -132,7 +132,7 @@ def render(record: Record, best_config: Path) -> str:
 
 
 def _summary(record: Record, best_config: Path) -> str:
-    """Returns the state of the sweep, and its best trial."""
+    """Returns the state of the sweep and its best trial, as HTML."""
     counts = Counter(trial.status for trial in record.trials)
     states = ", ".join(
         f"{counts[status]} {word}" for status, word in STATUSES.items() if counts[status]
@@ -160,7 +160,7 @@ def _summary(record: Record, best_config: Path) -> str:
 
 
 def _outcomes(trials: Sequence[Trial], score: str) -> list[str]:
-    """Returns the figures of scores, cost and time; `score` labels their axes."""
+    """Returns the figures of scores, costs and times; `score` is the label of the score's axis."""
     cost = (
         "The trials on the front have their numbers. A trial stopped early stands at the cost it "
         "would have come to, with the score it had; one that failed, where it was last read."
@@ -177,7 +177,7 @@ def _outcomes(trials: Sequence[Trial], score: str) -> list[str]:
 
 
 def _influences(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> list[str]:
-    """Returns the figures of parameters."""
+    """Returns the figures of the parameters' effects."""
     count = len(scored(trials))
     effects = (
         "A mark is a trial that finished or, hollow and with the score it had by then, was "
@@ -214,7 +214,7 @@ def _picture(heading: str, picture: str, caption: str) -> str:
 
 
 def _best_table(record: Record) -> str:
-    """Returns a table of the best finished trials: scores, cost, parameters."""
+    """Returns a table of the best finished trials: scores, costs, parameters."""
     finished = [trial for trial in record.trials if trial.status == FINISHED]
     top = sorted(finished, key=lambda trial: (-trial.score, trial.cost))[:TOP]
     if not top:
@@ -226,7 +226,7 @@ def _best_table(record: Record) -> str:
         _group("score against", len(top)),
     ]
     for pilot in top[0].readings[-1].scores:
-        # The pilots may differ if the sweep went on with another version.
+        # Trials may have other pilots if the sweep was resumed with another version.
         scores = [trial.readings[-1].scores.get(pilot) for trial in top]
         cells = ["–" if score is None else f"{score:.3f}" for score in scores]
         rows.append(_row("td", [pilot, "", *cells]))
@@ -270,7 +270,7 @@ def _settings(record: Record) -> str:
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    """Returns a row of a name and numbers."""
+    """Returns a row of a table: a name, then numbers."""
     name, *numbers = map(_html, cells)
     return f"<tr><th>{name}</th>" + "".join(
         f'<{tag} class="number">{text}</{tag}>' for text in numbers
@@ -292,7 +292,7 @@ def _table(rows: Iterable[str]) -> str:
 
 
 def axis_label(settings: Sweep) -> str:
-    """Returns the label of a figure's axis for the score that is sought."""
+    """Returns the label of a figure's axis for the score that the sweep maximises."""
     if settings.metric == WORST:
         return f"{WORST}: least of the panel"
     if settings.metric == TIME:
@@ -301,7 +301,7 @@ def axis_label(settings: Sweep) -> str:
 
 
 def _objective_in_words(settings: Sweep) -> str:
-    """Returns a sentence on the score that is sought."""
+    """Returns a sentence about the score that the sweep maximises."""
     if settings.metric == WORST:
         return "The score is that against the pilot of the panel that the policy does worst with."
     if settings.metric == TIME:

@@ -1,4 +1,4 @@
-"""The loop of a sweep: suggests trials, gives them to workers and records their ends."""
+"""The loop of a sweep: gives suggested trials to workers and records the results."""
 
 import contextlib
 import signal
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
     Worker = LocalWorker | RayWorker
 
-POLL_INTERVAL = 0.1  # s, from one look at the workers to the next
-ERROR_EXITS = (1, 2)  # of a process that ended by an error of its own
-ALIKE = 5  # failures in a row, for one reason, that are not the trials' own
-LOSSES = 3  # of one trial, after which it has failed: it may end the machines itself
+POLL_INTERVAL = 0.1  # time between two looks at the workers [s]
+ERROR_EXITS = (1, 2)  # exit statuses of a process that ended by an error
+ALIKE = 5  # failures in a row for the same reason, after which the sweep ends
+LOSSES = 3  # of the same trial, after which it has failed: it may be the cause itself
 
 
 class SweepError(UserError):
-    """A sweep without a finished trial, or one that cannot go on."""
+    """A sweep that has no finished trial, or cannot go on."""
 
 
 @contextlib.contextmanager
@@ -69,12 +69,12 @@ def workers_of(config: Config, command: Sequence[str] = COMMAND) -> Iterator[Seq
 
 
 class Runner:
-    """The loop of a sweep, until the number of trials that it is to have are over.
+    """The loop of a sweep, which ends when `sweep.trials` trials are over.
 
     Args:
-        record: keeps the trials. Those that an earlier process left half done run again first.
-        search: suggests the others.
-        notify: called with each trial that begins, is over, or is to run again.
+        record: stores the trials. Trials that an earlier process left unfinished run again first.
+        search: suggests the other trials.
+        notify: called with each trial that begins, is over, or will run again.
         workers: run the trials.
     """
 
@@ -91,14 +91,15 @@ class Runner:
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
         self._run_again = {trial.number for trial in self._half_done}
         self._running: dict[Worker, Trial] = {}
-        self._losses = Counter[int]()  # by number
-        self._alike: list[Trial] = []  # the last ones, if they failed alike
+        self._losses = Counter[int]()  # by the trial's number
+        self._alike: list[Trial] = []  # the last trials in a row that failed for the same reason
 
     def run(self) -> None:
-        """Runs the trials; an exception kills those still running.
+        """Runs the trials; an exception kills those that are still running.
 
         Raises:
-            SweepError: A trial failed for a reason outside its settings, or several in a row did.
+            SweepError: A trial failed for a reason outside its settings, or `ALIKE` trials in a row
+                failed for the same reason.
             WriteError, OSError: The record cannot be written, or no process can be started.
         """
         try:
@@ -108,7 +109,7 @@ class Runner:
                 for worker in list(self._running):
                     self._look_after(worker)
         finally:
-            for worker in self._workers:  # all at once, because that may take a while
+            for worker in self._workers:  # first all of them, because each takes a while to end
                 worker.end()
             for worker in self._workers:
                 worker.close()
@@ -118,7 +119,7 @@ class Runner:
         return bool(self._half_done) or len(self._record.trials) < self._settings.trials
 
     def _fill(self) -> None:
-        """Lets every free worker begin a trial; closes it if there is none."""
+        """Starts a trial on every free worker; closes free workers if no trial is left."""
         for worker in self._workers:
             if worker in self._running:
                 continue
@@ -137,7 +138,7 @@ class Runner:
         return Trial(number, params, seed, config.train.total_timesteps)
 
     def _begin(self, trial: Trial, worker: "Worker") -> None:
-        trial.reason = None  # that it runs again
+        trial.reason = None  # it was the reason to run again
         self._record.begin(trial)
         write_trial_ini(self._record, trial)
         worker.begin(self._record.trial_folder(trial))
@@ -145,18 +146,18 @@ class Runner:
         self._notify(trial)
 
     def _look_after(self, worker: "Worker") -> None:
-        """Takes in a trial's readings, and ends it if it is over or has taken too long."""
+        """Reads a trial's state; ends the trial if it is over or has taken too long."""
         trial, limit = self._running[worker], self._settings.max_cost
         try:
             look = worker.look()
         except LostError as error:
             self._lose(worker, str(error))
             return
-        except RecordError as error:  # of this trial's readings alone
+        except RecordError as error:  # only this trial's readings are damaged
             self._finish(worker, FAILED, str(error))
             return
         trial.readings = look.readings
-        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # its record still says running
+        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # its record still says RUNNING
             raise SweepError(
                 f"{self._record.folder}: trial {trial.number} could not go on, which is no fault "
                 f"of its settings. The sweep ends; --resume runs the trial again: "
@@ -171,11 +172,11 @@ class Runner:
         self._give_up_where_all_fail(trial, ended_in_error=look.code in ERROR_EXITS)
 
     def _finish(self, worker: "Worker", status: Status, reason: str | None) -> None:
-        """Records the end of a worker's trial."""
+        """Records the end of the trial that a worker ran."""
         trial = self._running[worker]
-        if trial.is_trained:  # even if its end failed, as a tracker's may
+        if trial.is_trained:  # also if its process failed later, for example in a tracker
             status, reason = FINISHED, None
-        # Status last: by it the thread that draws the progress takes the trial for over.
+        # The status is set last: the thread that draws the progress reads it first.
         trial.seconds, trial.reason, trial.status = worker.seconds, reason, status
         worker.end()
         del self._running[worker]
@@ -183,7 +184,7 @@ class Runner:
         self._notify(trial)
 
     def _lose(self, worker: "Worker", reason: str) -> None:
-        """Lets a trial run again whose process was lost, through no fault of its settings."""
+        """Lets a trial run again if its process was lost, which its settings did not cause."""
         trial = self._running[worker]
         self._losses[trial.number] += 1
         if trial.is_trained or self._losses[trial.number] == LOSSES:
@@ -196,13 +197,14 @@ class Runner:
         self._notify(again)
 
     def _give_up_where_all_fail(self, trial: Trial, ended_in_error: bool) -> None:
-        """Ends the sweep if trials in a row failed alike, as on a full disk.
+        """Ends the sweep if trials in a row failed for the same reason, for example a full disk.
 
-        A trial that took too long or was killed does not count: its settings may be the cause. Nor
-        does one that runs again, so that every sweep ends.
+        Two kinds of trials do not count: those that took too long or were killed, because their
+        settings may be the cause; and those that run again, because otherwise a resumed sweep might
+        never end.
 
         Raises:
-            SweepError: So many trials failed alike.
+            SweepError: `ALIKE` trials in a row have failed for the same reason.
         """
         alike = [before for before in self._alike if before.reason == trial.reason]
         counts = ended_in_error and trial.status == FAILED and not trial.readings
@@ -220,8 +222,8 @@ class Runner:
 def write_trial_ini(record: Record, trial: Trial) -> None:
     """Writes the complete configuration of a trial, for training in its folder.
 
-    Trackers show the sweep as a group, unless the configuration names another: wandb by its group,
-    neptune by its tag.
+    In trackers all trials form a group: wandb's group and neptune's tag are the sweep's name,
+    unless the configuration sets them.
 
     Raises:
         WriteError: The file cannot be written.
@@ -241,16 +243,16 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
 
 
 def trial_seed(sweep_seed: int, number: int) -> int:
-    """Returns the train.seed of a trial: 0 to 2^31 - 1, another for each."""
+    """Returns a trial's train.seed, 0 to 2^31 - 1, drawn from the sweep's seed and its number."""
     return int(np.random.SeedSequence((sweep_seed, number)).generate_state(1)[0] >> 1)
 
 
 def judge(code: int, last_words: str) -> tuple[Status, str]:
-    """Returns the status and the reason of a trial that was not trained to its end.
+    """Returns the status and the reason of a trial whose process has ended early.
 
     Args:
-        code: exit status of its process, or the negative number of a signal.
-        last_words: that the process printed.
+        code: exit status of the process, or the negative number of a signal.
+        last_words: the last error or line that the process printed.
     """
     if code == 0:
         return FAILED, "ended without a reading at the end of its training"
@@ -258,7 +260,7 @@ def judge(code: int, last_words: str) -> tuple[Status, str]:
         return STOPPED, last_words
     if code == -signal.SIGKILL:
         return FAILED, "killed, most likely by the system for want of memory"
-    number = -code if code < 0 else code - 128  # as of StopSignals
+    number = -code if code < 0 else code - 128  # 128 + signal, the exit status of `StopSignals`
     if code < 0 or number in StopSignals.SIGNALS:
         names = {entry.value: entry.name for entry in signal.Signals}  # some have no name
         name = names.get(number, f"signal {number}")

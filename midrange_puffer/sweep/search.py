@@ -1,4 +1,4 @@
-"""Suggestions of the next trial, by PufferLib's methods from the trials so far."""
+"""Suggestions of the next trial by PufferLib's methods, from the results of the trials so far."""
 
 import contextlib
 import io
@@ -20,24 +20,24 @@ from midrange_puffer.train.trainer_state import seed_everything
 with contained():
     import pufferlib.sweep
 
-ATTEMPTS = 100  # at another suggestion; a space of few integers has no more
-# PufferLib's front of scores and costs drops all trials within 1e-6 of each other, and fails on an
-# empty front. So each trial's cost is raised a little more than that of the one before: by an
-# amount or, for great costs, by a share. A larger raise would look like a cost that grows.
+ATTEMPTS = 100  # most draws in place of a repeated suggestion; small spaces have no new ones
+# PufferLib's Pareto front drops all trials whose scores and costs are within 1e-6 of each other,
+# and PufferLib fails if the front is empty. So trial n's cost is raised by n times an amount or,
+# for large costs, n times a share of it. A larger raise would look like a trend of the costs.
 TIE_BREAK, TIE_BREAK_SHARE = 2e-6, 1e-12
 WORST = 0.0  # the score that a method observes for a failed trial
-LEAST_COST = 1.0  # of a failed trial, and the least bound: s or agent decisions
+LEAST_COST = 1.0  # least cost of a failed trial, and least limit of costs: s or decisions
 
 
 class Search:
     """A method that suggests trials.
 
-    For every suggestion a new method observes all trials that are over, so that a killed sweep goes
-    on as if it had not been killed. Its random numbers depend on the sweep's seed and the trial's
-    number only.
+    For every suggestion a new instance of the method observes all trials that are over. Its random
+    numbers depend only on the sweep's seed and the trial's number. So a sweep that was killed goes
+    on as if it had not been killed.
 
     Args:
-        config: [sweep] names the method.
+        config: the configuration; [sweep] names the method.
         space: the varied parameters.
     """
 
@@ -46,9 +46,9 @@ class Search:
         self._in_seconds = self._settings.cost == "seconds"
 
     def suggest(self, trials: Sequence[Trial]) -> dict[str, Value]:
-        """Returns the values of the trial after `trials`, by "section.key".
+        """Returns the values of the trial that follows `trials`, by "section.key".
 
-        A repeated suggestion is replaced by a draw around the means.
+        If the method repeats the values of an earlier trial, new ones are drawn around the means.
         """
         seed = np.random.SeedSequence((self._settings.seed, len(trials))).generate_state(1)[0]
         with _seeded(int(seed)), contextlib.redirect_stdout(io.StringIO()):
@@ -75,7 +75,7 @@ class Search:
         return method(options, max_suggestion_cost=self._greatest_cost(trials))
 
     def _greatest_cost(self, trials: Sequence[Trial]) -> float:
-        """Returns the limit of a trial's cost: sweep.max_cost without start and readings."""
+        """Returns the upper limit of a trial's cost: sweep.max_cost less start and measurements."""
         if not self._in_seconds:
             return np.inf
         overheads = [trial.duration - trial.cost for trial in trials if trial.status == FINISHED]
@@ -84,8 +84,9 @@ class Search:
     def _observe(self, method: Any, trial: Trial, trials: Sequence[Trial]) -> None:
         """Lets a method observe a trial that is over.
 
-        A failed trial has the worst score and the greatest cost so far, or its own if that is
-        greater, as after a timeout. Otherwise a method could take it for a cheap trial.
+        A failed trial is given the worst score and the greatest cost of all trials so far, or its
+        own duration if that is greater, as after a timeout. Otherwise the method could take it for
+        a cheap trial.
         """
         failed = trial.status == FAILED
         if failed:
@@ -111,7 +112,7 @@ class Search:
 
 
 def _puffer_space(parameter: Parameter) -> dict[str, object]:
-    """Returns a parameter as PufferLib describes it."""
+    """Returns a parameter's description in PufferLib's form."""
     low, high, mean = parameter.numbers
     return {
         "distribution": parameter.distribution,
@@ -123,7 +124,7 @@ def _puffer_space(parameter: Parameter) -> dict[str, object]:
 
 
 def _nested(flat: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Returns values by section and key, from values by "section.key"."""
+    """Converts values by "section.key" to values by section and key."""
     nested: dict[str, dict[str, object]] = {}
     for name, value in flat.items():
         section, _, key = name.partition(".")
@@ -133,11 +134,11 @@ def _nested(flat: Mapping[str, object]) -> dict[str, dict[str, object]]:
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seeds every generator that the methods draw from; restores all states afterwards."""
+    """Seeds every generator that the methods draw from; restores their states afterwards."""
     states = random.getstate(), np.random.get_state()  # noqa: NPY002, the one PufferLib uses
     with torch.random.fork_rng(devices=[]):
         seed_everything(seed)
-        pyro.clear_param_store()  # or a surrogate would start from the parameters of the last one
+        pyro.clear_param_store()  # else a surrogate would start from the last one's
         try:
             yield
         finally:

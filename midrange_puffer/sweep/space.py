@@ -1,4 +1,4 @@
-"""The space of a sweep: keys of the configuration, each with a range of its own."""
+"""The space of a sweep: keys of the configuration, each with a range."""
 
 import math
 import sys
@@ -11,9 +11,9 @@ from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 from midrange_puffer.policies.own_code import Own
 
-DIGITS = 4  # significant digits of a suggested number, for people to read and copy
+DIGITS = 4  # significant digits of suggested numbers, easy to read and copy
 WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds itself
-# distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
+# distribution -> the scale on which PufferLib draws, and its open lower and upper bound.
 _SCALES = {
     "uniform": (lambda value: value, -math.inf, math.inf),
     "int_uniform": (lambda value: value, -math.inf, math.inf),
@@ -29,25 +29,25 @@ class Parameter:
 
     Attributes:
         name: "section.key".
-        key: of the configuration.
-        distribution: PufferLib's name for the scale that divides the range.
+        key: the key's description in the configuration.
+        distribution: PufferLib's name for the scale on which it draws.
         minimum, maximum, mean: in the key's unit; the first trial has `mean`.
-        scale: spread of suggestions, a share of half the range; or "auto", "time".
-        choices: the only values to try, in the order given; empty: all of the range. The search
-            method sees their numbers, from 0 on.
+        scale: spread of suggestions, as a share of half the range; or "auto", "time".
+        choices: the only values to try, in the given order; empty: the whole range. The search
+            method works with their indices.
     """
 
     name: str
     key: Key
     distribution: str
-    minimum: Any  # a number, or a choice
+    minimum: Any  # this and the next two: numbers, or choices
     maximum: Any
     mean: Any
     scale: float | str
     choices: tuple[Value, ...] = ()
 
     def position(self, value: Any) -> float:
-        """Returns the place of a value in the range, along the distribution's scale: 0 to 1."""
+        """Returns the position of a value in the range, 0 to 1, on the distribution's scale."""
         if self.choices:
             return self.choices.index(value) / (len(self.choices) - 1)
         along, *_ = _SCALES[self.distribution]
@@ -56,20 +56,20 @@ class Parameter:
 
     @property
     def numbers(self) -> tuple[float, float, float]:
-        """The least, the greatest and the first value, as the search method sees them."""
+        """Minimum, maximum and mean, in the form that the search method works with."""
         if self.choices:
             return 0, len(self.choices) - 1, self.choices.index(self.mean)
         return self.minimum, self.maximum, self.mean
 
     def number(self, value: Any) -> float:
-        """Returns a value as the search method sees it."""
+        """Returns a value in the form that the search method works with."""
         return self.choices.index(value) if self.choices else value
 
     def rounded(self, value: float) -> Value:
-        """Returns the value to try, for a number that the search method suggests.
+        """Returns the value to try for a number that the search method suggests.
 
-        It is a choice, or a value of the key's type in the range, rounded to `DIGITS` digits; for
-        logit_normal these are digits of 1 - value.
+        It is a choice; or a value in the range, of the key's type, rounded to `DIGITS` digits. For
+        logit_normal, 1 - value is rounded.
         """
         if self.choices:
             return self.choices[min(max(round(value), 0), len(self.choices) - 1)]
@@ -89,8 +89,8 @@ class Space:
         parameters: by "section.key", in the order of the configuration.
 
     Raises:
-        ConfigError: There is no such section; or one is incomplete, out of the key's range, or of a
-            key that no training of the configuration uses.
+        ConfigError: There is no such section. Or a section is incomplete, is outside the key's
+            range, or belongs to a key that no training of the configuration uses.
     """
 
     def __init__(self, config: Config) -> None:
@@ -117,22 +117,22 @@ class Space:
 
     @property
     def center(self) -> dict[str, Value]:
-        """Every parameter at its mean."""
+        """The mean of every parameter."""
         return {name: parameter.mean for name, parameter in self.parameters.items()}
 
     def check_effects(self, settled: Config) -> None:
-        """Checks that every parameter has an effect on this machine; prints exceptions in stages.
+        """Checks that each parameter has an effect on this machine; prints what stages override.
 
         Args:
             settled: the configuration of the trial at `center`, settled.
 
         Raises:
-            ConfigError: Settling has replaced a value.
+            ConfigError: Settling has replaced a parameter's value.
         """
         for name, value in self.center.items():
             section, _, key = name.partition(".")
             actual = settled[section][key]
-            # env.num_envs counts the engagements of all workers, and is divided among them.
+            # env.num_envs is the number for all workers; settling divides it among them.
             if actual != value and name != "env.num_envs":
                 raise ConfigError(
                     f"[{SWEPT}{name}]: without effect, for {actual} takes the place of {value} "
@@ -144,7 +144,7 @@ class Space:
 
 
 def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
-    """Returns the configuration of a training with the values `params`, by "section.key"."""
+    """Returns the configuration for a training with the values `params`, by "section.key"."""
     config = config.only(name for name in config if not name.startswith(SWEPT))
     for name, value in params.items():
         section, _, key = name.partition(".")
@@ -153,12 +153,12 @@ def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
 
 
 def _stages_with(config: Config, name: str) -> list[str]:
-    """Returns the stages of the curriculum that set "section.key"."""
+    """Returns the stages of the curriculum that set the key `name`, "section.key"."""
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
 def _parameter(name: str, given: Mapping[str, Any], own: Own) -> Parameter:
-    """Returns the parameter that a section describes, checked."""
+    """Returns the parameter that a section describes, after checks."""
     where, key = f"[{SWEPT}{name}]", sweepable(own)[name]
     if given["values"] is not None:
         return _choice(name, key, given, where)
@@ -187,7 +187,7 @@ def _parameter(name: str, given: Mapping[str, Any], own: Own) -> Parameter:
 
 
 def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> Parameter:
-    """Returns the parameter of a section with `values`."""
+    """Returns the parameter of a section that has `values`."""
     for part in ("distribution", "min", "max"):
         if given[part] is not None:
             raise ConfigError(f"{where} {part} = {given[part]}: without effect beside values")
@@ -201,14 +201,14 @@ def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> Parame
     if mean not in choices:
         allowed = ", ".join(map(str, choices))
         raise ConfigError(f"{where} mean = {given['mean']:g}: must be one of {allowed}")
-    scale = 2.0 if given["scale"] == "auto" else given["scale"]  # each is within reach of all
+    scale = 2.0 if given["scale"] == "auto" else given["scale"]  # each can follow any
     if scale == "time":
         raise ConfigError(f"{where} scale = time: only for log_normal, not for values")
     return Parameter(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
 
 
 def _number(key: Key, value: float, where: str) -> Any:
-    """Returns a bound as a value of the key."""
+    """Returns a bound of the range in the key's type."""
     try:
         return key.kind(key.parse(repr(value)))
     except ValueError:
@@ -221,7 +221,7 @@ def _number(key: Key, value: float, where: str) -> Any:
 def _check_distribution(
     where: str, distribution: str, numbers: Mapping[str, Value], scale: float | str
 ) -> None:
-    """Checks the conditions of single distributions."""
+    """Raises ConfigError if bounds or scale do not fit the distribution."""
     wanted = {
         "uniform_pow2": ("a power of 2", lambda value: math.log2(value).is_integer()),
         "int_uniform": ("an integer", lambda value: float(value).is_integer()),

@@ -1,4 +1,4 @@
-"""Workers on this machine: they run the trials of a sweep, each in a process of its own."""
+"""Workers on this machine: they run the trials of a sweep, each in its own process."""
 
 import contextlib
 import os
@@ -18,8 +18,8 @@ from midrange_puffer.names import shown
 from midrange_puffer.sweep.record import LOG, Reading, load_readings
 from midrange_puffer.sweep.trial import ERROR
 
-COMMAND = ("-m", "midrange_puffer.sweep.trial")  # for Python, and the trial's folder
-REASON_LENGTH = 300  # characters
+COMMAND = ("-m", "midrange_puffer.sweep.trial")  # arguments of Python, before the trial's folder
+REASON_LENGTH = 300  # most characters of a reason
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Look:
 
     Attributes:
         code: its exit status, or the negative number of a signal; None while it runs.
-        readings: those that it has written.
-        last_words: the last error that it printed, or else the last line; "" while it runs.
+        readings: the readings that it has written.
+        last_words: the last error that it has printed, otherwise the last line; "" while it runs.
     """
 
     code: int | None = None
@@ -40,14 +40,14 @@ class Look:
 class TrialProcess:
     """The process of one trial.
 
-    Its session is its own: Ctrl-C does not reach it, and one signal kills all of it. It reads its
-    stdin, which ends with this process, and then ends, too.
+    It runs in a session of its own: Ctrl-C does not reach it, and one signal kills it with its
+    children. Its stdin is a pipe that closes when this process ends; then it ends, too.
 
     Args:
         command: arguments of Python, before `folder`.
-        folder: the trial's; its output goes to trial.log.
-        cores: those that it may use; none given: those of this process.
-        variables: of its environment, beside this process's.
+        folder: the trial's folder; the process's output goes to trial.log in it.
+        cores: cores that the process may use; empty: those of this process.
+        variables: environment variables, in addition to those of this process.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TrialProcess:
         cores: Sequence[int] = (),
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        # Trackers name a run by its folder, which is `run` for every trial.
+        # Trackers would name every trial `run`, after its run folder.
         environment = {"WANDB_NAME": folder.name, **os.environ, **variables}
         self._folder = folder
         with (folder / LOG).open("wb") as log, pinned(cores):
@@ -71,7 +71,7 @@ class TrialProcess:
             )
 
     def look(self, patience: float = 0) -> Look:
-        """Returns its state, after waiting at most `patience` seconds for its end."""
+        """Returns the state, after waiting at most `patience` seconds for the end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         code = self._process.poll()
@@ -79,7 +79,7 @@ class TrialProcess:
         return Look(code, load_readings(self._folder), words)
 
     def close(self) -> None:
-        """Kills it with all its workers, if it runs, and waits for its end."""
+        """Kills the process and its children if it runs, and waits for the end."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -88,9 +88,10 @@ class TrialProcess:
 
 
 def last_words(log: Path) -> str:
-    """Returns the last error that a process printed, or else the last line.
+    """Returns the last error that a process has printed, otherwise the last line.
 
-    The folder is cut out, so that trials that fail alike have the same words.
+    The trial's folder is removed from it, so that trials that fail for the same reason have equal
+    words.
     """
     text = Text.from_ansi(log.read_text(errors="replace")).plain
     lines = [line for line in text.splitlines() if line.strip()]
@@ -100,7 +101,7 @@ def last_words(log: Path) -> str:
 
 
 def share_of_cores(slot: int, workers: int) -> list[int]:
-    """Returns the cores of one of so many workers: a share of those that this process may use."""
+    """Returns the cores of worker `slot`: an equal share of those that this process may use."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     cores = sorted(os.sched_getaffinity(0))
@@ -109,7 +110,7 @@ def share_of_cores(slot: int, workers: int) -> list[int]:
 
 @contextlib.contextmanager
 def pinned(cores: Sequence[int]) -> Iterator[None]:
-    """Pins this thread, and processes that it starts, to some cores; none given: does nothing."""
+    """Pins this thread, and processes that it starts, to some cores; does nothing without cores."""
     if not cores:
         yield
         return
@@ -125,7 +126,7 @@ class LocalWorker:
     """A worker on this machine; `RayWorker` has the same methods.
 
     Args:
-        cores: those that its trials may use.
+        cores: cores that its trials may use.
         command: arguments of Python, before a trial's folder.
     """
 
@@ -140,11 +141,11 @@ class LocalWorker:
         return time.monotonic() - self._began
 
     def is_free(self) -> bool:
-        """True if it can be given a trial now."""
+        """True if the worker can take a trial now."""
         return self._process is None
 
     def begin(self, folder: Path) -> None:
-        """Runs the trial of this folder."""
+        """Starts the trial of this folder."""
         self._process = TrialProcess(self._command, folder, self._cores)
         self._began = time.monotonic()
 
@@ -155,14 +156,14 @@ class LocalWorker:
         return self._process.look()
 
     def end(self) -> None:
-        """Ends the trial, if it runs, and waits for its end."""
+        """Ends the trial if it runs, and waits for its end."""
         if self._process:
             self._process.close()
         self._process = None
 
-    close = end  # gives up the machine until the next trial
+    close = end  # there is nothing else to free
 
 
 def local_workers(count: int, command: Sequence[str] = COMMAND) -> list[LocalWorker]:
-    """Returns so many workers, each with its share of the cores that this process may use."""
+    """Returns `count` workers, each with a share of the cores that this process may use."""
     return [LocalWorker(share_of_cores(slot, count), command) for slot in range(count)]
