@@ -19,11 +19,11 @@ ZONES = (
     ("inner", "nez", "#c8372d", "hits against every declared evasion: to R_NEZ"),
     ("minimum", "inner", "#8c99a6", "close in, where some evasion escapes"),
 )
-RANGES = (1, 4, 10, 20, 40, 80, 160, 320)  # of the grid [km]
+RANGES = (1, 4, 10, 20, 40, 80, 160, 320)  # circles of the grid [km]
 BEARINGS = ("0°", "45°", "90°", "135°", "180°", "−135°", "−90°", "−45°")
 SCALE = "ranges in km, on a square-root scale"
-SIDE = 3.1  # of one polar plot [inches]
-COLUMNS = (  # of the plot around the launcher: aspects, in diamond angles
+SIDE = 3.1  # size of one polar plot [inches]
+COLUMNS = (  # aspects of the plot around the launcher, in diamond angles
     ("target flies at the launcher", 0.0),
     ("target crosses to the right", 1.0),
     ("target flies away", -2.0),
@@ -106,7 +106,7 @@ def _closed(values: np.ndarray) -> np.ndarray:
 
 
 def _polar_axes(rows: int, columns: int) -> tuple["Figure", np.ndarray]:
-    """Returns a figure and polar axes [rows, columns], clockwise from the top, of one scale."""
+    """Returns a figure and polar axes [rows, columns]: clockwise from the top, all to one scale."""
     figure = new_figure(SIDE * columns + 0.6, SIDE * rows + 1.1)
     grid_axes = figure.subplots(
         rows, columns, squeeze=False, sharey=True, subplot_kw={"projection": "polar"}

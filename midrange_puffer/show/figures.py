@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#c8372d", "#2463b0")  # of the sides, red and blue
+COLOURS = ("#c8372d", "#2463b0")  # colours of red and blue
 FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -23,14 +23,14 @@ def require_matplotlib() -> None:
 
 
 def check_picture(path: str) -> None:
-    """Raises ValueError if no picture can be written to `path`, for its suffix or its folder."""
+    """Raises ValueError if no picture can be written to `path`: wrong suffix, or no such folder."""
     if Path(path).suffix not in FORMATS:
         raise ValueError(f"must end in {', '.join(FORMATS)}")
     check_writable(path)
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Returns an empty figure [inches] that adapts its layout to its content."""
+    """Returns an empty figure with a size in inches, whose layout adapts to its content."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -42,7 +42,7 @@ def open_frame(axes: "Axes") -> None:
 
 
 def outlined(width: float) -> dict[str, Any]:
-    """Returns the option of a text that gives it a white outline [points]."""
+    """Returns the keyword argument that gives a text a white outline of this width [points]."""
     from matplotlib.patheffects import withStroke
 
     return {"path_effects": [withStroke(linewidth=width, foreground="white")]}

@@ -42,7 +42,7 @@ def plot_standings(
 
 
 def _draw_matrix(axes: "Axes", standings: Standings) -> None:
-    """Draws scores in percent; bold if the 95 % interval lies on one side of one half."""
+    """Draws scores in percent; bold if the whole 95 % interval is above or below 50 %."""
     payoffs, names = standings.payoffs, standings.names
     image = axes.imshow(100 * payoffs.scores, cmap="RdBu", vmin=0, vmax=100)
     for row in range(len(names)):
@@ -71,7 +71,7 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
 def _draw_curves(
     axes: "Axes", standings: Standings, curves: Mapping[Path, Sequence[tuple[int, str]]]
 ) -> None:
-    """Draws ratings over agent decisions, with 95 % intervals, and the pilots' as lines."""
+    """Draws runs' ratings over agent decisions, with 95 % intervals; pilots' ratings as lines."""
     places = {name: place for place, name in enumerate(standings.names)}
     lines = []
     for points in curves.values():
@@ -92,6 +92,6 @@ def _draw_curves(
     axes.set_xlabel("agent decisions [millions]")
     axes.set_ylabel("rating")
     axes.set_title("ratings of checkpoints, with 95 % intervals")
-    # Given to the legend itself, which would skip lines with labels such as "_run".
+    # The labels go to the legend directly: it skips lines whose label begins with "_".
     runs = [label(folder.name) for folder in curves]
     axes.legend(lines, runs, frameon=False, fontsize=9)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOCK = "#8a2be2"  # where a seeker has a lock
-RELAY = "#00897b"  # where a wingman's radar guides a missile
+LOCK = "#8a2be2"  # colour of the marks where a missile's seeker has a lock
+RELAY = "#00897b"  # colour of the marks where an ally's track guides it
 WARNING = 2.5  # length of the stroke toward the source of a warning [km]
-WARNING_INTERVAL = 3.0  # s between two strokes
+WARNING_INTERVAL = 3.0  # time between two strokes [s]
 
 
 def draw_pictures(paths: Paths, title: str) -> "Figure":
-    """Draws the truth, red's knowledge and blue's knowledge side by side, to one scale.
+    """Draws the truth, red's knowledge and blue's knowledge side by side, to the same scale.
 
     Args:
         paths: Paths of a fight with sensors.
@@ -44,7 +44,7 @@ def draw_pictures(paths: Paths, title: str) -> "Figure":
                 _draw_contact(axes, contact, COLOURS[1 - side])
                 _draw_warnings(axes, own, contact, inbound)
     for axes in (truth, *sides):
-        axes.update_datalim(truth.dataLim.get_points())  # the same part of the plane in all
+        axes.update_datalim(truth.dataLim.get_points())  # all show the same part of the plane
         style_plane(axes)
         handles, labels = axes.get_legend_handles_labels()
         unique = dict(zip(labels, handles, strict=True))
@@ -78,9 +78,9 @@ def _draw_missiles(axes: "Axes", paths: Paths, sides: Sequence[int]) -> None:
 
 
 def _draw_contact(axes: "Axes", contact: ContactPath, colour: str) -> None:
-    """Draws the believed places of an enemy by their source.
+    """Draws the believed places of an enemy, in a style for each source.
 
-    Linked places are not drawn: an ally has them on radar.
+    Linked places are left out: the ally whose radar they come from has them as live ones.
     """
     places, sources = np.array([contact.x, contact.y]) / 1000, np.array(contact.source)
     for source, style, meaning in (
@@ -94,7 +94,7 @@ def _draw_contact(axes: "Axes", contact: ContactPath, colour: str) -> None:
 def _draw_warnings(
     axes: "Axes", own: FighterPath, contact: ContactPath, inbound: list[MissilePath]
 ) -> None:
-    """Draws strokes toward radars that track and seekers with a lock, at regular times."""
+    """Draws strokes toward radars that track the fighter and seekers with a lock, at intervals."""
     bearings: dict[bool, list[tuple[float, float, float]]] = {False: [], True: []}
     for time in np.arange(0, own.times[-1], WARNING_INTERVAL):
         index, heard = own.at(time) or 0, contact.at(time) or 0

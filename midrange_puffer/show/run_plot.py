@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Rows = Sequence[Mapping[str, float | None]]  # of metrics.jsonl
+Rows = Sequence[Mapping[str, float | None]]  # rows of metrics.jsonl
 
 COLUMNS = 3
 CHART = (4.0, 2.5)  # inches
@@ -33,14 +33,14 @@ LOSSES = {
 
 
 def draw_runs(runs: Mapping[str, Rows]) -> "Figure":
-    """Draws the learning curves of runs, a colour each, for all metrics that were logged.
+    """Draws the learning curves of runs, a colour for each, with all metrics that were logged.
 
-    The charts show the score, the rating, the score against each opponent and the losses over
-    agent decisions, and the score over time. A light line is the logged metric, a heavy one its
-    mean over 2 % of the run. A dashed line is the start of a stage of a curriculum.
+    The charts show the score, the rating, the score against each opponent and the losses over agent
+    decisions, and the score over time. A light line is the logged metric, a heavy line its mean
+    over 2 % of the run. A dashed line marks the start of a stage of a curriculum.
 
     Args:
-        runs: By name, rows of metrics, each with `agent_steps`.
+        runs: By the run's name, rows of metrics, each with `agent_steps`.
 
     Raises:
         UsageError: There is nothing to draw.
@@ -73,7 +73,7 @@ def draw_runs(runs: Mapping[str, Rows]) -> "Figure":
 
 
 def _charts(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
-    """Returns (metric, title, axis) of each chart with anything to draw."""
+    """Returns (metric, title, axis) of each chart for which a run has a value."""
     logged = {
         name for rows in runs.values() for row in rows for name in row if row[name] is not None
     }
@@ -120,7 +120,7 @@ def _smooth(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _points(rows: Rows, over: str, key: str) -> list[tuple[float, float]]:
-    """Returns the place and the value of a metric for each row that has both."""
+    """Returns (value of `over`, value of `key`) for each row that has both."""
     return [
         (place, value)
         for row in rows
@@ -177,5 +177,5 @@ def draw_population(
 
 
 def _number(value: float) -> str:
-    """Returns three digits, so that the steps of a short run differ as well."""
+    """Returns a number with three digits, so that steps of a short run differ in the labels."""
     return np.format_float_positional(value, 3, fractional=False, trim="-")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-SAFE, DANGER = "#17803d", "#c25700"  # an escape path that avoids all missiles, and one that is hit
-IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # lines of missiles
+SAFE, DANGER = "#17803d", "#c25700"  # escape paths: evades all missiles; is hit
+IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # line styles of missiles
 
 
 def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
@@ -70,7 +70,7 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
 
 
 def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction) -> None:
-    """Draws a missile in the air: another line once it is harmless, or a star where it hits."""
+    """Draws a missile in the air: dotted once it is harmless, with a star where it hits."""
     colour = COLOURS[missile.owner]
     harmless = np.inf if missile.harmless is None else missile.harmless
     for part, style in (

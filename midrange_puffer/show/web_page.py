@@ -1,4 +1,4 @@
-"""Web pages of text, tables and figures: one file, without scripts, light or dark."""
+"""Web pages of text, tables and figures: one file without scripts, in light and dark mode."""
 
 import io
 import re
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 PAGE = ".html"  # suffix of pages
 
-# Placeholders for the page's colours of text and ground, which may be light or dark.
+# Placeholders in figures for the page's colours of text and background.
 INK, PAPER = "#0a0b0c", "#f5f4f3"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1f23; --paper: #ffffff; --line: #d5d9de; --dim: #5c6570;
@@ -52,7 +52,7 @@ FIGURE_STYLE: dict[Any, Any] = {  # settings of matplotlib
     "grid.alpha": 0.12,
     "grid.color": INK,
     "legend.frameon": False,
-    "svg.hashsalt": "page",  # equal figures give equal texts
+    "svg.hashsalt": "page",  # makes equal figures equal texts
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -60,7 +60,7 @@ FIGURE_STYLE: dict[Any, Any] = {  # settings of matplotlib
 
 
 def web_page(title: str, sections: Iterable[str]) -> str:
-    """Returns a page; its title and sections are HTML."""
+    """Returns a page with a title and sections, all given as HTML."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
@@ -71,7 +71,7 @@ def web_page(title: str, sections: Iterable[str]) -> str:
 
 
 def svg(draw: Callable[..., "Figure"], *arguments: object) -> str:
-    """Returns the figure that `draw(*arguments)` makes as an element of a web page.
+    """Returns the figure that `draw(*arguments)` makes, as an element of a web page.
 
     Its colours follow the page's --ink and --paper. The URLs of its artists become tooltips.
     """

@@ -1,4 +1,4 @@
-"""The web page of a fight: one file for any browser, which needs no network."""
+"""The web page of a fight: one file for any browser; it needs no network."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.page.content import collect
 
 ASSETS = Path(__file__).parent / "assets"
-# In their order in the page, where they form one ES module.
+# In the order in which they form one ES module in the page.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("plane.js", "charts.js", "scenes.js", "spacetime.js", "status.js", "roster.js"),
@@ -38,12 +38,12 @@ def write_page(
 
 
 def render(content: Mapping[str, Any]) -> str:
-    """Returns the page of the data that `content.collect` has returned."""
+    """Returns the page with the data that `content.collect` returned."""
     names = " against ".join(content["names"])
     return Template(_asset("template.html")).substitute(
         title=escape(f"{names}: {content['outcome']}"),
         style=_asset("page.css"),
-        # Without "<" no name can end the script that holds it.
+        # Without "<" no name can end the <script> element.
         data=json.dumps(content, allow_nan=False).replace("<", "\\u003c"),
         script="\n".join(map(_asset, SCRIPTS)),
     )

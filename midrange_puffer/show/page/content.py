@@ -1,4 +1,4 @@
-"""The data of the page: a fight flown again, recorded and packed."""
+"""The data of a fight's page: the fight is flown again, recorded and packed."""
 
 import base64
 import itertools
@@ -17,13 +17,13 @@ from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
 
-INTERVAL = 1.0  # least time between two space-time graphs, roughly [s]
-# Most graphs of one fighter, and of all fighters of teams: longer fights have larger intervals,
-# so that the page does not grow too large.
+INTERVAL = 1.0  # about the shortest time between two space-time graphs [s]
+# Most graphs of one fighter, and of all fighters of teams. In longer fights the interval is longer,
+# so that the page does not become too large.
 MOST, MOST_OF_ALL = 300, 1600
-BEARINGS = 48  # of a launch zone
+BEARINGS = 48  # points of a launch zone
 
-MISSING = -32768  # stands for not-a-number among int16
+MISSING = -32768  # not-a-number, in int16
 GREATEST = 32767
 
 _CONE = ("radar_half_angle_deg", "radar_range_nose")  # parameters of a radar's cone
@@ -52,7 +52,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     graphs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     beliefs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     fighters, contacts, threats = [], [], []
-    # Of teams the page shows only the truth.
+    # In teams the page shows only the truth.
     has_sensors = sim.parameters["sensing"] == RADAR and not is_team(sim.parameters)
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
@@ -100,7 +100,7 @@ def _add_graphs(
     threats: Sequence[int],
     as_believed: bool = False,
 ) -> None:
-    """Adds a graph of each living fighter and its threat, of the true or the believed game."""
+    """Adds a graph of each living fighter and its threat, in the true or the believed game."""
     for number in np.flatnonzero(sim.fighters["alive"][0]).tolist():
         game = believed(sim, 0, number) if as_believed else sim
         graphs[number].append(pair_graph(game, 0, number, threats[number]))
@@ -111,7 +111,7 @@ def _known(
     contacts: Sequence[Mapping[str, np.ndarray]],
     seat: int,
 ) -> list[dict[str, np.ndarray]]:
-    """Returns states of the fighters with the enemy as a seat knows it, and taken to be armed."""
+    """Returns the fighters' states as a seat knows them; the enemy is assumed to have missiles."""
     states = []
     for state, contact in zip(fighters, contacts, strict=True):
         known = {name: state[name].copy() for name in ("heading", "speed", "ammo", "alive")}
@@ -128,10 +128,10 @@ def _zones(
     fighters: Sequence[Mapping[str, np.ndarray]],
     threats: Sequence[Sequence[int]],
 ) -> np.ndarray:
-    """Returns the launch zones of all fighters and of their threats, in m.
+    """Returns the launch zones of all fighters and of their threats [m].
 
-    Bearings count counter-clockwise from the nose. A zone is not-a-number if its fighter has no
-    missile or one of both is dead.
+    Bearings are counter-clockwise from the nose. A zone is not-a-number if its fighter has no
+    missile or if one of the two is dead.
 
     Args:
         parameters: Parameters of the game.
@@ -139,8 +139,9 @@ def _zones(
         threats: The enemy of each fighter at each time.
 
     Returns:
-        [times, fighters, edges, BEARINGS], each fighter's zone against its threat. In teams
-        [times, 2 * fighters, edges, BEARINGS]: each is followed by its threat's zone against it.
+        In one against one [times, fighters, edges, BEARINGS]: each fighter's zone against its
+        threat. In teams [times, 2 * fighters, edges, BEARINGS]: the zone of each fighter is
+        followed by the zone of its threat against it.
     """
     state = {
         name: np.concatenate([row[name] for row in fighters])[:, :, None]
@@ -169,7 +170,7 @@ def _zones_against(
 
 
 def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
-    """Packs a path: its single values as they are, its lists as columns."""
+    """Packs a path: single values unchanged, lists as columns."""
     values = {field.name: getattr(path, field.name) for field in fields(path)}
     lists = {name: value for name, value in values.items() if isinstance(value, list)}
     single = {name: value for name, value in values.items() if name not in lists}
@@ -177,7 +178,7 @@ def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
 
 
 def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
-    """Packs the graphs of one fighter, with points relative to the fighter's place."""
+    """Packs the graphs of one fighter; points are relative to the fighter's place."""
     origins = np.array([graph.own[0] for graph in graphs])
     missiles = [missile for graph in graphs for missile in graph.missiles]
     counts = [len(graph.missiles) for graph in graphs]
@@ -204,7 +205,7 @@ def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
 
 
 def _filled(arrays: Sequence[np.ndarray | None], default: tuple[int, ...]) -> list[np.ndarray]:
-    """Replaces None by not-a-number in the shape of the others, or `default` if all are None."""
+    """Replaces None by not-a-number, in the others' shape, or `default` if all are None."""
     shape = next((array.shape for array in arrays if array is not None), default)
     return [np.full(shape, np.nan) if array is None else array for array in arrays]
 
@@ -220,7 +221,7 @@ def pack(values: npt.ArrayLike) -> Packed:
 
 
 def pack_coarsely(values: npt.ArrayLike) -> Packed:
-    """Packs an array as int16, with a step of its greatest value / 32767."""
+    """Packs an array as int16; the step is its greatest absolute value / 32767."""
     values = np.asarray(values, np.float64)
     scale = float(np.nanmax(np.abs(values), initial=0)) / GREATEST or 1.0
     numbers = np.where(np.isnan(values), MISSING, np.round(values / scale))

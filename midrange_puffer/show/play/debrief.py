@@ -1,4 +1,4 @@
-"""The debriefing: why a fight went as it did, for one of its pilots."""
+"""The debriefing: the reasons for the result of a fight, for one of its pilots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
 
 @dataclass(frozen=True)
 class Look:
-    """A look at the space-time graph at a time [s]; `open` is True if an escape was open."""
+    """A check of the space-time graph at a time [s]; `open` is True if an escape was possible."""
 
     time: float
     open: bool
 
 
 def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) -> list[str]:
-    """Returns some sentences for the pilot of a fighter, about a fight that is over.
+    """Returns some sentences about a finished fight, for the pilot of a fighter.
 
     Args:
         sim, paths: The fight.
         fighter: The pilot's fighter.
-        looks: Looks at its graph while missiles flew at it, in order of time.
+        looks: Looks at the fighter's graph while missiles flew at it, in order of time.
     """
     envelope = game_envelope(sim.parameters)
     in_team = is_team(sim.parameters)
@@ -52,7 +52,7 @@ def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) 
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
-    """Returns the range of a launch [m], and the zone of the launcher that the target was in."""
+    """Returns the range of a launch [m], and the launcher's zone in which the target was."""
     owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
     own, other = (path.at(missile.launched + 1e-6) or 0 for path in (owner, target))
     dx, dy = target.x[other] - owner.x[own], target.y[other] - owner.y[own]

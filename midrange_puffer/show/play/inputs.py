@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import pygame
 
-DEADZONE = 0.15  # of a gamepad's stick, which never rests exactly in its middle
+DEADZONE = 0.15  # smaller deflections of a stick count as 0: it never rests exactly at 0
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
-FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # commands of a press
-BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER}  # of a gamepad
+FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # commands of keys and buttons
+BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER}  # a gamepad's buttons
 
 
 @dataclass(frozen=True)
 class Keys:
-    """One hand's keys for rudder and throttle, and those of each command."""
+    """The keys of one human: for rudder and throttle, and for each command."""
 
     left: int
     right: int
@@ -47,10 +47,10 @@ RIGHT_HAND = Keys(
 
 
 class Hands:
-    """One human's hands, on some keys and perhaps a gamepad.
+    """The input of one human, from keys and an optional gamepad.
 
-    The commanded rudder follows the keys or the stick at once. The fighter's actuator limits how
-    fast the rudder moves.
+    The commanded rudder follows the keys or the stick without delay. The fighter's actuator limits
+    how fast the rudder itself moves.
 
     Attributes:
         gamepad: A pygame.joystick.Joystick, or None.
@@ -62,7 +62,7 @@ class Hands:
         self.gamepad: pygame.joystick.JoystickType | None = None
 
     def handle(self, event: pygame.event.Event) -> str | None:
-        """Notes an event; returns its command, FIRE, FIGHTER or TARGET, or None."""
+        """Processes an event; returns its command (FIRE, FIGHTER or TARGET), or None."""
         if event.type == pygame.KEYDOWN:
             self._held.add(event.key)
             presses = (item for keys in self._keys for item in keys.presses.items())
@@ -70,13 +70,13 @@ class Hands:
         if event.type == pygame.KEYUP:
             self._held.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
-            self._held.clear()  # their release will not be reported
+            self._held.clear()  # pygame will not report their release
         elif event.type == pygame.JOYBUTTONDOWN and self.has(event.instance_id):
             return BUTTONS.get(event.button)
         return None
 
     def has(self, instance_id: int) -> bool:
-        """True if the gamepad has this id."""
+        """True if this human's gamepad has this id."""
         return self.gamepad is not None and self.gamepad.get_instance_id() == instance_id
 
     @property
@@ -90,7 +90,7 @@ class Hands:
         return self._axis("more", "less", STICK_Y)
 
     def _axis(self, positive: str, negative: str, stick: int) -> float:
-        """Returns the sum of keys and stick, from -1 to 1; the stick counts the other way."""
+        """Returns the sum of keys and stick, from -1 to 1; the stick's sign is reversed."""
         keys = sum(getattr(keys, positive) in self._held for keys in self._keys)
         keys -= sum(getattr(keys, negative) in self._held for keys in self._keys)
         value = self.gamepad.get_axis(stick) if self.gamepad else 0.0
@@ -99,7 +99,7 @@ class Hands:
 
 
 def hands_of(sides: Sequence[int]) -> dict[int, Hands]:
-    """Returns hands by the side of each human; a single human may use the whole keyboard."""
+    """Returns the input of each human, by side; a single human has the keys of both sides."""
     halves = (LEFT_HAND, RIGHT_HAND)
     if len(sides) == 1:
         return {sides[0]: Hands(*halves)}

@@ -1,4 +1,4 @@
-"""The window in which humans fly: events, frames, and the keys besides the flight controls."""
+"""The window in which humans fly: events, frames, and all keys but the flight controls."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,10 +24,10 @@ from midrange_puffer.show.view.renderer import Renderer, columns
 from midrange_puffer.show.view.status import bar_height
 from midrange_puffer.show.view.viewer import Viewer
 
-THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
-REWIND_RATE = 8.0  # s of the fight rewound in a second
-MESSAGE_TIME = 4.0  # s
-# Keys of teams, below the view of red or of a single human, of blue, and of spectators.
+THROTTLE_RATE = 1.0  # speed of the throttle lever [1/s]: from idle to full in one second
+REWIND_RATE = 8.0  # seconds of the fight that are rewound in a second
+MESSAGE_TIME = 4.0  # duration of a message [s]
+# The keys of teams, as written below a view: of red or a single human, and of blue.
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
 FOLLOWING = "Tab 1-8 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
@@ -37,17 +37,17 @@ T = TypeVar("T")
 
 
 class Game(Viewer):
-    """A session in which humans may fly, in a window.
+    """A session in a window, in which humans may fly.
 
     Args:
         session: The fights.
         renderer: Draws them.
         show: Shows the renderer's surface on the screen.
-        folder: Folder for a replay of every fight that has ended or is left; None: write only the
-            replays asked for by key, into the working directory.
+        folder: Folder for replays of all fights that have ended or were left. None: only replays
+            that the user requests by key are written, into the working directory.
 
     Attributes:
-        hands: The humans' hands, by side.
+        hands: The humans' input, by side.
         saved: Replays written so far.
     """
 
@@ -62,11 +62,11 @@ class Game(Viewer):
         self.hands: dict[int, Hands] = hands_of([*session.sides])
         self.saved: list[Path] = []
         self._folder = folder
-        self._rewinding, self._rewound = False, 0.0  # s of the fight still to be rewound
+        self._rewinding, self._rewound = False, 0.0  # seconds still to be rewound
         self._own_view, self._enemy_zones, self._help = True, False, False
-        self._shows_truth = False  # after a fight with sensors
+        self._shows_truth = False  # True: show the truth, after a fight with sensors
         self._fight = 0
-        self._outcomes: dict[int, int] = {}  # MrOutcome by number of the fight, of these two
+        self._outcomes: dict[int, int] = {}  # MrOutcome by the fight's number
         self._debriefs: dict[int, list[str]] = {}  # by side, once the fight is over
         self._lookout = Lookout(session)
         if session.humans:
@@ -88,7 +88,7 @@ class Game(Viewer):
                 self._write()
 
     def threats(self, side: int) -> list[Threat]:
-        """Returns the missiles that the human of a side is warned of, the most pressing first."""
+        """Returns the missiles that a side's human is warned of; see `Lookout.threats`."""
         return self._lookout.threats[side]
 
     # Events
@@ -140,7 +140,7 @@ class Game(Viewer):
                 self._save()
 
     def _do(self, side: int, command: str) -> None:
-        """Carries out a command of a side's human."""
+        """Executes a command of a side's human."""
         session, own = self.session, self.session.sides[side]
         if command == FIRE:
             session.fire(own)
@@ -170,7 +170,7 @@ class Game(Viewer):
             self._say(f"you fly {self._called(fighter)}")
 
     def _choose_next(self) -> None:
-        """Follows the next fighter; humans choose with their own keys."""
+        """Follows the next fighter. It is for spectators: humans have their own keys."""
         if not self.session.humans:
             super()._choose_next()
 
@@ -191,10 +191,10 @@ class Game(Viewer):
     # Fights
 
     def _meet_next(self) -> None:
-        """Replaces the contestant that is no human by the next harder pilot.
+        """Replaces the opponent of the human by the next stronger pilot of the ladder.
 
-        A policy is replaced by the easiest pilot, and so is the hardest. With sensors the ladder
-        ends with the pilots that fly only there.
+        A policy is replaced by the weakest pilot, and so is the strongest pilot. With sensors, the
+        ladder ends with the pilots that fly only with sensors.
         """
         for side, contestant in enumerate(self.session.contestants):
             if side not in self.session.sides:
@@ -213,12 +213,12 @@ class Game(Viewer):
         self._begin()
 
     def _leave(self) -> None:
-        """Saves the present fight, if it is to be kept."""
+        """Saves the present fight if all fights are saved."""
         if self._to_be_kept():
             self._save()
 
     def _begin(self) -> None:
-        """Resets everything that belongs to the fight before."""
+        """Resets all values that belong to the previous fight."""
         self._help = self.session.paused = self._shows_truth = False
         self.session.time_scale = 1.0
         self._kept = 0
@@ -322,14 +322,14 @@ class Game(Viewer):
     def _known_to(self, side: int | None) -> int | None:
         """Returns the side whose knowledge a view shows; None: the truth.
 
-        Humans see what their sensors show.
+        A human sees the knowledge of the own side.
         """
         if not self.hands or not self._has_sensors:
             return self._side
         return None if self.session.over and self._shows_truth else side
 
     def _next_side(self) -> None:
-        """Switches the picture; humans see the truth only after the fight."""
+        """Switches to the next picture; humans can see the truth only after the fight."""
         if not self.session.humans:
             super()._next_side()
         elif self.session.over:
@@ -338,10 +338,10 @@ class Game(Viewer):
             self._say("the truth is shown when the fight is over")
 
     def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
-        """Returns the side of each view, None for a shared one, and its part of the surface.
+        """Returns for each view its side, or None for a common view, and its part of the surface.
 
-        Two humans have views side by side. With sensors they share one only after the fight,
-        since it shows everything that flies.
+        Two humans have views side by side. With sensors they have a common view only after the
+        fight, because it shows everything that flies.
         """
         sides = [*self.hands]
         shared = self._mode == PLANE and not self._own_view
@@ -406,5 +406,5 @@ def launch_words(session: Session, fighter: int) -> str:
 
 
 def _after(order: list[T], item: Any) -> T:
-    """Returns the item after another one in a circle; the first if it is not in it."""
+    """Returns the item that follows `item` in a circle; the first one if `item` is not in it."""
     return order[(order.index(item) + 1) % len(order)] if item in order else order[0]

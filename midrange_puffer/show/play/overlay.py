@@ -27,7 +27,7 @@ FLYING = (
     ("W  S", "Up  Down", "throttle: a lever, stays where it is put"),
     ("Space", "Right Ctrl", "launch a missile (also Left Shift; Enter)"),
 )
-# The same, in teams only.
+# The same for keys that exist in teams only.
 CHOOSING = (
     ("Tab", "Page Down", "fly another fighter (also 1-8, or click it)"),
     ("Q", "Right Shift", "fire at another enemy (also click it)"),
@@ -94,7 +94,7 @@ def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
 
 
 def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:
-    """Writes large words at the top, below a bar of this height [px]."""
+    """Writes large words at the top, below a bar of height `bar` [px]."""
     width, height = text_size(words, HUGE)
     canvas = _box((width + 36, height + 20))
     canvas.text(words, (canvas.size[0] / 2, canvas.size[1] / 2), BRIGHT, HUGE, "center")
@@ -104,7 +104,7 @@ def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:
 def draw_warning(
     surface: pygame.Surface, rect: pygame.Rect, bar: int, words: str, advice: str
 ) -> None:
-    """Draws a missile warning below the bar of a view; in a calm colour if there is no advice."""
+    """Draws a missile warning below the bar of a view; in a muted colour if there is no advice."""
     colour = STAR if advice else SAFE
     size = (max(text_size(words, LARGE)[0], text_size(advice, MIDDLE)[0]) + 36, 62)
     canvas = _box((size[0], size[1] if advice else 40), colour)
@@ -133,7 +133,7 @@ def _box(size: tuple[int, int], border: Colour = FAINT) -> Canvas:
 
 
 def _lay(canvas: Canvas, surface: pygame.Surface, centre: tuple[int, int]) -> None:
-    """Shows a box on a surface, cut where there is no room."""
+    """Draws a box onto a surface, cut off at the surface's edges."""
     box = pygame.Surface(canvas.size, 0, surface)
     canvas.show(box)
     surface.blit(box, box.get_rect(center=centre))

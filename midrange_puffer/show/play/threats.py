@@ -13,7 +13,7 @@ from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import Look
 from midrange_puffer.show.view.moment import Moment, moment
 
-BEHIND = math.radians(150)  # least bearing of a missile that is behind and should stay there
+BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
 INTERVAL = 0.2  # s of the fight between two looks at the space-time graph
 
 
@@ -23,8 +23,9 @@ class Threat:
 
     Attributes:
         bearing: From the nose, positive to the left [rad].
-        seconds: Time to impact at its present closing speed; None if it falls back or is unknown.
-        outrun: True if it misses while both fighters hold their controls.
+        seconds: Time to impact at the present closing speed; None if the distance grows or is
+            unknown.
+        outrun: True if the missile misses, provided both fighters hold their controls.
     """
 
     bearing: float
@@ -42,12 +43,14 @@ class Threat:
 
 
 def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -> list[Threat]:
-    """Returns the missiles that fly at a space-time graph's fighter, the most pressing first.
+    """Returns the missiles that fly at the fighter of a space-time graph, the shortest time first.
+
+    Missiles that are outrun come last.
 
     Args:
         sim: The simulation of the engagement.
         graph: The fighter's graph.
-        number: Its number in the simulation; in one against one the graph's seat.
+        number: The fighter's number in the simulation; None: the graph's seat (one against one).
     """
     number = graph.seat if number is None else number
     fighter = {name: values[0, number] for name, values in sim.fighters.items()}
@@ -68,7 +71,7 @@ def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -
 
 
 def heard_threats(known: Moment, fighter: int) -> list[Threat]:
-    """Returns the missiles that a fighter's receiver warns of, the one nearest its nose first."""
+    """Returns the missiles that a fighter's receiver warns of, the one nearest the nose first."""
     heading = known.fighters[fighter].heading
     bearings = [
         math.remainder(warning.bearing - heading, math.tau)
@@ -79,7 +82,7 @@ def heard_threats(known: Moment, fighter: int) -> list[Threat]:
 
 
 def advice(threats: Sequence[Threat]) -> str:
-    """Returns how to avoid the most pressing missile; nothing if none has to be avoided."""
+    """Returns the manoeuvre against the first of the missiles; "" if none must be avoided."""
     if not threats or threats[0].outrun:
         return ""
     bearing = threats[0].bearing
@@ -114,7 +117,7 @@ class Lookout:
         self._looked = -INTERVAL
 
     def look(self) -> None:
-        """Looks, if INTERVAL has passed since the last look."""
+        """Updates `looks` and `threats`, if INTERVAL has passed since the last time."""
         sim, paths = self._session.sim, self._session.paths
         if paths.time - self._looked < INTERVAL:
             return
@@ -138,7 +141,7 @@ class Lookout:
                 self.looks[side], self.threats[side] = [], []
 
     def cut_back(self) -> None:
-        """Drops everything after the present time of the fight, which has been rewound."""
+        """Removes all entries after the fight's present time, once the fight was rewound."""
         now = self._session.paths.time
         self._looked = now - INTERVAL
         for side, looks in self.looks.items():

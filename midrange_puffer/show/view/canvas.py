@@ -16,7 +16,7 @@ Colour = tuple[int, int, int]
 Points = np.ndarray | Sequence[np.ndarray] | Sequence[tuple[float, float]]  # [n, 2]
 
 BACKGROUND: Colour = (14, 19, 26)
-BOX: Colour = (22, 29, 39)  # ground of bars and of boxes over the picture
+BOX: Colour = (22, 29, 39)  # background of bars and boxes
 GRID: Colour = (29, 38, 50)
 FAINT: Colour = (92, 106, 122)
 TEXT: Colour = (172, 184, 197)
@@ -28,21 +28,21 @@ SAFE: Colour = (94, 214, 140)
 LOCK: Colour = (190, 120, 255)  # a missile's seeker has a lock
 
 SMALL, MIDDLE, LARGE, HUGE = 14, 17, 24, 38  # sizes of texts [px]
-OVERSAMPLING = 2  # everything is drawn so much larger, then scaled down smoothly
+OVERSAMPLING = 2  # all is drawn this much larger, then scaled down
 
-TIME_CONSTANT = 1.5  # s of the engagement in which the camera covers most of a movement
-JUMP = 10.0  # s between two pictures, from which on the camera moves at once
+TIME_CONSTANT = 1.5  # time constant of the camera's movements [s of the engagement]
+JUMP = 10.0  # with so much time [s] between pictures the camera jumps
 
 
 def mix(colour: Colour, share: float, other: Colour = BACKGROUND) -> Colour:
-    """Returns `share` of one colour mixed with the rest of another."""
+    """Returns a mixture: `share` of `colour`, the rest of `other`."""
     pairs = zip(colour, other, strict=True)
     red, green, blue = (round(share * a + (1 - share) * b) for a, b in pairs)
     return red, green, blue
 
 
 class Canvas:
-    """Shapes and texts in an area of `size` pixels; (0, 0) is top left."""
+    """An area of `size` pixels for shapes and texts; (0, 0) is top left."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self.size = size
@@ -58,13 +58,13 @@ class Canvas:
         self._ink.set_clip(area and _enlarged_box(area))
 
     def line(self, points: Points, colour: Colour, width: float = 1) -> None:
-        """Draws a line through all points; nothing for fewer than two."""
+        """Draws a line through the points; draws nothing for fewer than two."""
         if len(points) > 1:
             thickness = round(width * OVERSAMPLING)
             pygame.draw.lines(self._ink, colour, False, _enlarged(points), thickness)
 
     def dashes(self, points: Points, colour: Colour, width: float = 1) -> None:
-        """Draws every other stretch between two points."""
+        """Draws a dashed line: every second segment between two points."""
         for start in range(0, len(points) - 1, 2):
             self.line(points[start : start + 2], colour, width)
 
@@ -140,7 +140,7 @@ def _enlarged_box(area: pygame.Rect) -> pygame.Rect:
 
 @functools.cache
 def _font(size: int) -> pygame.font.Font:
-    """Returns the font that pygame brings, so that pictures are the same everywhere."""
+    """Returns the font that comes with pygame, so that pictures are equal on all machines."""
     pygame.font.init()
     return pygame.font.Font(None, OVERSAMPLING * size)
 
@@ -177,9 +177,9 @@ class Camera:
         Args:
             centre: [2], in the plane [m].
             half_size: Visible distances to either side, and up and down [m].
-            time: Time of the engagement [s]. The camera moves by this time alone, so that equal
-                engagements give equal pictures. After a jump in time it moves at once.
-            at_once: Move at once, however much time has passed.
+            time: Time of the engagement [s]. The camera's movement depends on this time only, so
+                equal engagements give equal pictures. After a jump in time the camera jumps.
+            at_once: Jump in any case.
         """
         scale = min(self.area.width / half_size[0], self.area.height / half_size[1]) / 2
         share = 1.0

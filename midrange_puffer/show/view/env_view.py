@@ -10,15 +10,16 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Window
 
-FRAMES = 30  # a second, at most, in a window
-LAST = 2.0  # s that a window shows the end of an engagement
+FRAMES = 30  # most frames a second in a window
+LAST = 2.0  # time for which a window shows the end of an engagement [s]
 
 
 class EnvView:
     """A view of engagement 0 of a group, in a window (`human`) or as arrays.
 
-    The group starts the next episode as soon as one has ended. So this view flies the engagement a
-    second time, alone and with the same controls: bit for bit the same, and its end can be shown.
+    The group starts the next episode as soon as one has ended, so its end could not be shown. This
+    view therefore flies the engagement a second time, alone and with the same controls. The result
+    is the same bit for bit.
 
     Args:
         group: The group of an environment.
@@ -33,7 +34,7 @@ class EnvView:
         self.reset(seed)
 
     def reset(self, seed: int, engagement: int = 0) -> None:
-        """Follows the group, just reset, whose first engagement is this one of the seed."""
+        """Starts again after a reset of the group, whose first engagement has this number."""
         self._seed = seed
         self._engagement = engagement
         self._next_start = self._start()
@@ -84,10 +85,10 @@ class EnvView:
         sides = pilots[: self._core.red_size], pilots[self._core.red_size :]
         self.sim = Simulation(1, self._seed, *sides, **self._core.parameters)
         self.sim.start(0, self._engagement, episode)
-        for number, fighter in enumerate(fighters):  # as a reset has placed them
+        for number, fighter in enumerate(fighters):  # options of a reset may have placed them
             self.sim.core.set_fighter(0, number, fighter)
         self._paths = Paths(self.sim)
-        self._shown = 0.0  # s of the engagement
+        self._shown = 0.0  # time of the engagement that was shown last [s]
         self._clock = pygame.time.Clock()
 
     def _show(self, time: float) -> None:

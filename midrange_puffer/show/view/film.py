@@ -17,19 +17,19 @@ from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE
 
-# Needed by each format besides pygame: a module, and its package.
+# The module that each format needs besides pygame, and its package.
 FORMATS = {".gif": ("PIL", "pillow"), ".mp4": ("imageio_ffmpeg", "imageio-ffmpeg")}
 SIZE = (854, 480)
 SMALLEST = (320, 180)  # has room for the instruments and some of the plane below them
 FPS = 20
 SPEED = 4.0
-LAST = 3.0  # s that the end is shown
+LAST = 3.0  # time for which the end is shown [s]
 TRUTH, ALL = "truth", "all"
 # Sides whose knowledge is shown side by side, in a fight with sensors; None: the truth.
 PICTURES = {TRUTH: (None,), "red": (0,), "blue": (1,), ALL: (None, 0, 1)}
-MOST_VIEWS = 4  # side by side
-MOST = 10_000  # pictures, since those of a .gif are all in memory
-SHADES = 6  # of each colour of a .gif
+MOST_VIEWS = 4  # most views side by side
+MOST = 10_000  # most pictures: those of a .gif are all in memory
+SHADES = 6  # shades of each colour in a .gif
 
 
 def require_film(path: str | Path) -> None:
@@ -184,7 +184,8 @@ def _gif(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes
     palette.putpalette([level for shade in _palette() for level in shade])
     dither = Image.Dither.NONE
     pictures = [Image.fromarray(frame).quantize(palette=palette, dither=dither) for frame in frames]
-    # A .gif has times in hundredths of a second: round the times, so that errors do not add up.
+    # A .gif has durations in 1/100 s. The times are rounded, not the durations: their errors would
+    # add up.
     times = 10 * np.round(100 * np.arange(len(pictures) + 1) / fps).astype(int)
     film = io.BytesIO()
     pictures[0].save(

@@ -1,4 +1,4 @@
-"""The space-time graph seen from the side: the plane is level, time runs downward."""
+"""The space-time graph seen from the side: the plane is level, and time runs downward."""
 
 import functools
 import math
@@ -29,7 +29,7 @@ DEPTH = 0.6  # drawn length of the horizon, as a share of the box's longer side
 MARGIN = 0.06  # room between the box and its content, as a share of the longer side
 STEP = 5.0  # s between the levels of the box
 LABELS = 34  # room for labels around the box [px]
-LEAST = 500.0  # least room besides the margin [m]
+LEAST = 500.0  # least size of the box without the margin [m]
 SMALLEST = 380  # least height of an area with a legend [px]
 LEGEND = 320  # width of the legend [px]
 ROW = 20  # height of one of its lines [px]
@@ -37,7 +37,7 @@ ROW = 20  # height of one of its lines [px]
 
 @dataclass(frozen=True)
 class Enemy:
-    """The enemy in the graph: its `place` [2] in the plane [m], None if unknown."""
+    """The enemy in the graph; `place` is [2] in the plane [m], or None if unknown."""
 
     place: np.ndarray | None
     is_tracked: bool = True
@@ -45,16 +45,18 @@ class Enemy:
 
 @dataclass(frozen=True)
 class Projection:
-    """A view from the side at a box that fills an area: the plane is level, time runs downward.
+    """A view from the side of a box that fills an area: the plane is level, and time runs downward.
 
     Attributes:
         area: Part of the screen [px].
-        origin: [2], the own place in the plane [m].
+        origin: [2], place of the own fighter in the plane [m].
         bearing: Bearing of the enemy, counter-clockwise from +x [rad].
-        low, high: [2], sides of the box: towards the enemy, and to the left of that [m].
+        low, high: [2], sides of the box relative to `origin` [m]: first towards the enemy, second
+            to the left of that.
         horizon: Depth of the box [s].
-        yaw: Turn of the box, counter-clockwise from above; at 0 the enemy is on the right [rad].
-        pitch: From 0, seen from the side, to pi/2, seen from above [rad].
+        yaw: Rotation of the box, counter-clockwise from above; at 0 the enemy is on the right
+            [rad].
+        pitch: 0 = seen from the side, pi/2 = seen from above [rad].
     """
 
     area: pygame.Rect
@@ -71,7 +73,7 @@ class Projection:
         return self.box_to_screen(_turned(points - self.origin, -self.bearing), times)
 
     def box_to_screen(self, points: np.ndarray, times: np.ndarray | float) -> np.ndarray:
-        """Converts places in the box, towards the enemy and to the left of that [m], to pixels."""
+        """Converts places in the box (towards the enemy, to the left of that) [m] to pixels."""
         scale, middle = self._view
         return self.area.center + scale * (self._flat(points, times) - middle)
 
@@ -136,7 +138,7 @@ def draw_graph(
         _draw_missile(canvas, projection, graph, missile)
     _draw_paths(canvas, projection, graph)
     places = [(SIDE_COLOURS[graph.seat], projection.origin, True)]
-    if enemy.place is not None:  # a ring alone where the enemy was lost
+    if enemy.place is not None:  # without a track: a ring at the last place
         places.append((SIDE_COLOURS[1 - graph.seat], enemy.place, enemy.is_tracked))
     for colour, place, is_tracked in places:
         [point] = projection.to_screen(place[None], 0)
@@ -230,7 +232,7 @@ def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> Non
     for path, colour in paths:
         flown = 1 + np.count_nonzero((np.diff(path, axis=0) != 0).any(axis=1))
         times = graph.times[:flown].copy()
-        if path is graph.own and flown < len(path):  # until a missile in the air hits it
+        if path is graph.own and flown < len(path):  # ends where a missile in the air hits
             hits = (m.ended or 0.0 for m in graph.missiles if m.hits and m.target == graph.seat)
             times[-1] = min(hits, default=0.0)
         points = projection.to_screen(path[:flown], times)
@@ -286,7 +288,7 @@ def _legend(graph: SpaceTime, own: str, enemy: str) -> list[tuple[Colour, str]]:
 
 
 def _parts(points: np.ndarray) -> list[np.ndarray]:
-    """Returns the stretches of a line [n, 2] between its gaps of not-a-number."""
+    """Splits a line [n, 2] at its not-a-numbers."""
     known = np.isfinite(points).all(axis=1)
     breaks = np.flatnonzero(np.diff(known)) + 1
     return [part for part in np.split(points, breaks) if len(part) and np.isfinite(part[0, 0])]

@@ -56,10 +56,10 @@ class Labels:
     """The labels of one view. A label keeps its place for as long as that is free."""
 
     def __init__(self) -> None:
-        self._ways: dict[int, int] = {}  # fighter -> index into OFFSETS
+        self._ways: dict[int, int] = {}  # index into OFFSETS of each fighter's label
 
     def draw(self, canvas: Canvas, area: pygame.Rect, labels: Sequence[Label]) -> None:
-        """Writes labels within an area, the first ones first."""
+        """Writes labels within an area; the first ones have the choice of places."""
         taken = [_square(label.place, SYMBOL) for label in labels]
         for label in labels:
             size = text_size(label.words, SMALL)
@@ -76,7 +76,7 @@ class Labels:
                 nearest = np.clip(label.place, room.topleft, (room.right, room.bottom))
                 if np.linalg.norm(nearest - label.place) > LEADER:
                     canvas.line([label.place, nearest], mix(label.colour, 0.4))
-                canvas.box(room.inflate(2, 0), BACKGROUND, 3)  # so that trails do not cross it
+                canvas.box(room.inflate(2, 0), BACKGROUND, 3)  # hides trails behind the label
                 canvas.text(label.words, room.topleft, label.colour, SMALL)
 
 

@@ -1,7 +1,7 @@
-"""The state of an engagement at any time of its paths, between two decisions as well.
+"""The state of an engagement at any time of its paths, also between two decisions.
 
-In a game with sensors it can be one side's knowledge. Then each enemy is a `Contact`, the missiles
-are the side's own, and the side's receivers give warnings of the others.
+In a game with sensors the state may be one side's knowledge. Then enemies are `Contact`s, missiles
+are the side's own, and warnings of the others come from the side's receivers.
 """
 
 import math
@@ -22,7 +22,7 @@ from midrange_puffer.game.paths import (
     Paths,
 )
 
-GONE = "gone"  # fate of a missile for its own side, which does not learn how it ended
+GONE = "gone"  # fate of an ended missile, as far as its own side knows
 STEPS = 3  # points of a trail for each entry of its path
 
 
@@ -49,9 +49,9 @@ class Body:
     load: float
 
     def trail(self, first: int = 0) -> np.ndarray:
-        """Returns the curve flown so far, [n, 2], from an entry of the path on.
+        """Returns the path up to now as a curve [n, 2], from the entry `first` on.
 
-        There are STEPS points for each entry.
+        It has STEPS points for each entry.
         """
         end = self.index + 1
         past = np.column_stack([self.path.x[first:end], self.path.y[first:end]])
@@ -107,17 +107,17 @@ class Contact:
 
     @property
     def is_known(self) -> bool:
-        """True if there has been a track; before that the contact has no place."""
+        """True if there has ever been a track; otherwise the contact has no place."""
         return self.source != UNSEEN
 
     @property
     def alive(self) -> bool:
-        """True if there is a track. A kill is seen by all: the track of a dead enemy is lost."""
+        """True if there is a track. All see a kill, so the track of a dead enemy is lost."""
         return self.source in TRACKS
 
     @property
     def tracks(self) -> list[np.ndarray]:
-        """The curves, [n, 2] each, along which the enemy has been tracked so far."""
+        """The parts of the believed course during which there was a track, [n, 2] each."""
         end = self.index + 1
         source = np.array(self.path.source[:end])
         places = np.column_stack([self.path.x[:end], self.path.y[:end]])
@@ -165,8 +165,8 @@ class ReceiverWarning:
 class Moment:
     """All fighters by their numbers, and all missiles launched up to `time` [s].
 
-    In a side's view the enemies among `fighters` are contacts, `missiles` are the side's own, and
-    `warnings` come from its receivers.
+    In a side's view, enemies among `fighters` are contacts, `missiles` are the side's own, and
+    `warnings` are those of its receivers.
     """
 
     time: float
@@ -176,7 +176,7 @@ class Moment:
 
     @property
     def known(self) -> list[Fighter | Contact]:
-        """The fighters that have a known place, now or when they were lost."""
+        """The fighters whose place is known, at present or when their track was lost."""
         return [body for body in self.fighters if isinstance(body, Fighter) or body.is_known]
 
     @property
@@ -185,7 +185,7 @@ class Moment:
         return len(self.fighters) > 2
 
     def range(self, first: int, second: int) -> float | None:
-        """Returns the range between two fighters [m]; None if one is an enemy without a track."""
+        """Returns the range between two fighters [m]; None if one has no track."""
         pair = self.fighters[first], self.fighters[second]
         if any(isinstance(body, Contact) and not body.alive for body in pair):
             return None
@@ -206,8 +206,8 @@ class Moment:
     def foe(self, fighter: int) -> int:
         """Returns the enemy that a fighter has to watch.
 
-        This is the owner of the nearest inbound missile, else the nearest enemy, else the enemy
-        that lived longest.
+        It is the owner of the nearest inbound missile; otherwise the nearest living enemy;
+        otherwise the enemy whose path ends last.
         """
         if not self.is_team:
             return 1 - fighter
@@ -254,7 +254,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
     contacts = [
         _contact(path, 1 - side, time) for path in paths.contacts if path.fighter in numbers
     ]
-    # The best contact with an enemy comes last and stays.
+    # Sorted so that the best contact with an enemy comes last and replaces the others.
     for contact in sorted(contacts, key=lambda contact: (contact.alive, -contact.age)):
         fighters[contact.number] = contact
     warnings = [
@@ -268,7 +268,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
 
 
 def _without_fate(missile: Missile) -> Missile:
-    """Returns a missile as its own side knows it, without its fate and the place of its hit."""
+    """Returns a missile as its own side knows it: without its fate and the place of a hit."""
     path = missile.path
     if missile.flying or path.fate == GONE:
         return missile
@@ -282,7 +282,7 @@ def _contact(path: ContactPath, side: int, time: float) -> Contact:
     since = time - path.times[index]
     place = np.array([path.x[index], path.y[index]])
     source, heading, speed = path.source[index], path.heading[index], path.speed[index]
-    if source in TRACKS:  # it is believed to fly straight on
+    if source in TRACKS:  # between entries it flies straight on
         place = place + since * speed * np.array([math.cos(heading), math.sin(heading)])
     age = path.age[index] + since
     return Contact(path, path.enemy, side, index, source, place, heading, speed, age)

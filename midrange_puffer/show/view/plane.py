@@ -38,11 +38,11 @@ TICK = 20.0  # s between the marks on a fighter's trail
 # In teams older parts of trails, and missiles that ended longer ago, are not drawn [s].
 TRAIL, WRECK = 60.0, 10.0
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
-UNKNOWN = 30_000.0  # the same, for a side that does not know where the enemy is [m]
-MARGIN = 1.4  # size of the view, for 1 of its content
+UNKNOWN = 30_000.0  # the same for a side without a track [m]
+MARGIN = 1.4  # size of the view relative to its content
 # Room around a whole fight; above it, for its outcome; below it, for the debriefing [px].
 BORDER, HEADROOM, FOOTROOM = 24, 96, 190
-BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # of the points of a launch zone
+BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # bearings of a launch zone's points [rad]
 ROW = 18  # px between two rows of the zones' names
 ZONES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}  # edge: name, share of the side's colour
 
@@ -126,10 +126,10 @@ def draw_plane(
 
 
 def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
-    """Aims at all known fighters and the missiles in the air; with a focus at near missiles only.
+    """Aims the camera at all known fighters and the missiles in the air.
 
-    In teams these are the living fighters, or those of the focus. A missile that has passed, or
-    that follows its target from far behind, does not have to be seen.
+    In teams the fighters are the living ones, or those of the focus. With a focus only near
+    missiles count: those that have passed, or are far behind their target, need not be visible.
     """
     bodies = moment.known
     if moment.is_team and focus is None:
@@ -154,7 +154,7 @@ def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
 
 
 def _aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
-    """Aims at once at everything flown so far, with `footroom` pixels free below it."""
+    """Aims the camera at once at all paths so far, with `footroom` pixels free below them."""
     trails = [
         body.trail() for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)
     ]
@@ -176,7 +176,7 @@ def grid_lines(camera: Camera) -> tuple[float, np.ndarray, np.ndarray]:
     spacing = grid_spacing(GRID_SPACING / camera.scale)
     corners = camera.to_plane(np.array([camera.area.bottomleft, camera.area.topright]))
     low, high = np.ceil(corners[0] / spacing), np.floor(corners[1] / spacing)
-    # Adding 0.0 turns minus zero into zero, whose label has no sign.
+    # + 0.0 turns -0.0 into 0.0: its label would have a sign.
     x, y = (np.arange(a, b + 1) * spacing + 0.0 for a, b in zip(low, high, strict=True))
     return spacing, x, y
 
@@ -208,9 +208,10 @@ def _draw_zones(
     enemy: Fighter | Contact,
     row: int = 0,
 ) -> None:
-    """Draws the launch zones of a fighter that can shoot, with their names at the lower right.
+    """Draws the launch zones of a fighter with missiles; their names are at the lower right.
 
-    A contact's missiles are unknown, so it is taken to have some. Rows of names count from below.
+    A contact's missiles are unknown: it is assumed to have some. `row` counts rows of names from
+    below.
     """
     is_out = isinstance(shooter, Fighter) and not shooter.ammo
     if is_out or not (shooter.alive and enemy.alive):
@@ -297,7 +298,7 @@ def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
 
 
 def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
-    """Draws arrows at the border towards a fighter's inbound missiles that are out of view."""
+    """Draws arrows at the border that point at inbound missiles out of view."""
     colour = SIDE_COLOURS[1 - moment.fighters[fighter].side]
     middle = np.array(camera.area.center, float)
     room = np.array(camera.area.size) / 2 - 14

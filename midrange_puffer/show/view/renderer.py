@@ -31,11 +31,11 @@ from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
 
 SIZE = (1280, 720)
-GAP = 2  # px between two views side by side
+GAP = 2  # width between two views side by side [px]
 
 
 class Renderer:
-    """Draws engagements onto a surface; it needs no display.
+    """A renderer that draws engagements onto a surface; it needs no display.
 
     Args:
         size: Width and height [px].
@@ -49,7 +49,7 @@ class Renderer:
         self.surface = pygame.Surface(size)
         self.yaw, self.pitch = 0.5, 0.6
         self._canvases: dict[tuple[int, int], Canvas] = {}
-        # By part of the surface: its labels remember their places, and by focus its cameras, too.
+        # Labels by part of the surface, and cameras by part and focus: both remember their state.
         self._labels: dict[tuple, Labels] = {}
         self._cameras: dict[tuple, Camera] = {}
 
@@ -122,7 +122,7 @@ class Renderer:
                 enemy_zones=enemy_zones,
                 sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
             )
-            area = camera.area  # so that the texts below cover no labels of the grid
+            area = camera.area  # the texts must not cover labels of the grid
         spots: list[Spot] = []
         if now.is_team:
             called = callsigns(paths.sizes)

@@ -25,9 +25,9 @@ from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, 
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
 CROSS = np.array([(1, 1), (1, -1)]) * 6
 BESIDE = np.array([14, -8])  # px from a symbol to its word
-COURSE = 20.0  # s of flight that the stroke ahead of a contact stands for
+COURSE = 20.0  # flight time that the stroke ahead of a contact represents [s]
 STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stroke
-UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance that is named
+UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance whose name is written
 WORD = 0.25  # least angle between strokes with a word [rad]
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 

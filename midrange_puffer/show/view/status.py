@@ -1,4 +1,4 @@
-"""The bar above a view: instruments of the fighters, the time, and in teams a line per fighter."""
+"""The bar above a view: instruments of the fighters, the time, in teams a line for each fighter."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ def bar_height(view: pygame.Rect, sizes: Sequence[int], has_focus: bool) -> int:
 def draw_pair_bar(
     canvas: Canvas, bar: pygame.Rect, moment: Moment, focus: int | None, names: Sequence[str]
 ) -> None:
-    """Fills the bar of one against one: both fighters, or in a narrow bar that of `focus` alone.
+    """Draws the bar of one against one: both fighters, or only `focus` if the bar is narrow.
 
     Args:
         canvas, bar: Where to draw.
@@ -148,7 +148,7 @@ def _draw_sums(
     names: Sequence[str],
     callsigns: Sequence[str],
 ) -> None:
-    """Draws the sums of both sides, or the own fighter's instruments, for want of room."""
+    """Draws the sums of both sides or the own fighter's instruments, if lines have no room."""
     time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
     if own is not None:
         area = pygame.Rect(bar.x, bar.y, time.left - bar.x, bar.height)
@@ -226,7 +226,7 @@ def _draw_instruments(
 ) -> None:
     """Draws a fighter's missiles and instruments below its title, as many as fit.
 
-    A contact has speed and Mach number alone, while there is a track.
+    A contact has only speed and Mach number, and these only while there is a track.
     """
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
     readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.speed / SPEED_OF_SOUND:.2f}"}

@@ -1,4 +1,4 @@
-"""The window, and the base of all windows with a session: frames, keys for time and view."""
+"""The window; and the base class of windows with a session: frames, keys for time and view."""
 
 import math
 import os
@@ -17,21 +17,21 @@ from midrange_puffer.show.view.marks import Spot
 from midrange_puffer.show.view.renderer import SIZE, Renderer
 
 DRIVER = "SDL_VIDEODRIVER"  # the environment variable that chooses SDL's driver
-UNSEEN = ("dummy", "offscreen")  # drivers without a display, which SDL takes if there is none
-FRAMES = 60  # a second, at most
-TURN = 0.006  # rad that the space-time graph turns for each pixel of the mouse
+UNSEEN = ("dummy", "offscreen")  # drivers without a display; SDL's choice if there is none
+FRAMES = 60  # most frames a second
+TURN = 0.006  # rotation of the space-time graph for each pixel of the mouse [rad]
 DIGITS = tuple(getattr(pygame, f"K_{digit}") for digit in range(1, 10))
 
 
 class Window:
-    """A window that shows surfaces as large as it is; `close` closes it.
+    """A window that shows surfaces, scaled to its size.
 
     Args:
-        size: Width and height at first [px].
+        size: Initial width and height [px].
         title: Title of the window.
 
     Raises:
-        UsageError: There is no display, and SDL_VIDEODRIVER does not ask for a hidden window.
+        UsageError: There is no display, and SDL_VIDEODRIVER does not request a hidden window.
     """
 
     def __init__(self, size: tuple[int, int] = SIZE, title: str = "midrange") -> None:
@@ -77,7 +77,7 @@ class Window:
 
 
 def _on_surface(place: tuple[int, int], surface: pygame.Surface) -> tuple[int, int]:
-    """Converts a place in the window to a pixel of the surface shown there."""
+    """Converts a place in the window to a pixel of the surface that it shows."""
     screen = pygame.display.get_surface()
     if screen is None:
         return place
@@ -87,7 +87,7 @@ def _on_surface(place: tuple[int, int], surface: pygame.Surface) -> tuple[int, i
 
 
 class Viewer(ABC):
-    """A session in a window. Subclasses define the passing of time and the picture.
+    """A session in a window. Subclasses define how time passes and what is drawn.
 
     Args:
         session: The fights.
@@ -176,7 +176,7 @@ class Viewer(ABC):
 
     @property
     def _followed(self) -> int:
-        """The fighter that is followed; red's first if all are."""
+        """The fighter that is followed; red's first one if all are followed."""
         return self._chosen or 0
 
     def _choose(self, fighter: int | None) -> None:
@@ -184,18 +184,18 @@ class Viewer(ABC):
         self._chosen = fighter
 
     def _choose_next(self) -> None:
-        """Follows the next living fighter; after the last one all."""
+        """Follows the next living fighter; after the last one, all fighters."""
         living = self.session.sim.fighters["alive"][0].nonzero()[0].tolist()
         after = -1 if self._chosen is None else self._chosen
         self._choose(next((number for number in living if number > after), None))
 
     def _next_side(self) -> None:
-        """Shows in turn the truth, red's knowledge and blue's knowledge."""
+        """Shows the next of: the truth, red's knowledge, blue's knowledge."""
         order = (None, *range(len(SEATS)))
         self._side = order[(order.index(self._side) + 1) % len(order)]
 
     def _side_words(self, side: int | None) -> str:
-        """Returns the shown picture in words; nothing in a game without sensors."""
+        """Returns the name of the shown picture; "" in a game without sensors."""
         if not self._has_sensors:
             return ""
         return "the truth" if side is None else f"what {SEATS[side]} knows"

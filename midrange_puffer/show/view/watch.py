@@ -1,4 +1,4 @@
-"""Fights of a policy, one after another, in a window: `puffer eval midrange --render`."""
+"""Fights of a policy, one after another in a window: `puffer eval midrange --render`."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer, Window
 
-LAST = 3.0  # s that the end of a fight is shown
+LAST = 3.0  # time for which the end of a fight is shown [s]
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
 TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
 SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
@@ -52,11 +52,11 @@ def watch(
 
 
 class Watcher(Viewer):
-    """Sessions shown in turn.
+    """Several sessions that are shown in turn.
 
     Args:
-        sessions: In the first round each shows the fight from its first start, in the second round
-            the one from its second start, and so on.
+        sessions: In the first round each session shows its fight from the first start, in the
+            second round its fight from the second start, and so on.
         renderer, show: As in `Viewer`.
     """
 
@@ -68,7 +68,7 @@ class Watcher(Viewer):
     ) -> None:
         super().__init__(sessions[0], renderer, show)
         self._sessions, self._turn = sessions, 0
-        self._over = 0.0  # s that the end has been shown
+        self._over = 0.0  # time for which the end has been shown [s]
 
     def _pass(self, seconds: float) -> None:
         self.session.advance(seconds)
