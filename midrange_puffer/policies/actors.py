@@ -15,12 +15,13 @@ from midrange_puffer.puffer_import import contained
 with contained():
     from pufferlib.pytorch import layer_init
 
-HEADS = len(HIGHEST)  # controls in an action: rudder, throttle, fire
+HEADS = len(HIGHEST)  # parts of an action: rudder, throttle, fire
 STD = (0.05, 1.0)  # bounds of the standard deviation, in half the range of a control
 # An actor's output: logits [agents, levels] for each of rudder, throttle and fire, or a normal
 # distribution [agents, 3] of these controls.
 Distribution = tuple[torch.Tensor, ...] | Normal
-# The logit of firing at an absent enemy. Its probability is 0 in float32, and 0 times it is 0.
+# The logit of firing at an absent enemy. Its probability is 0 in float32. It is finite, so that
+# probability times logit is 0 and not not-a-number.
 ABSENT = -1e4
 
 
@@ -28,9 +29,10 @@ class PolicyModule(nn.Module):
     """A policy: a torch module with the attributes that players, exports and the trainer read.
 
     Attributes:
-        features: number of features that it takes.
-        memory_size: numbers that it carries from one decision to the next.
-        is_continuous: True if its actions are numbers, not levels.
+        features: number of features of its observations.
+        memory_size: size of its memory, the numbers it keeps from one decision to the next; 0:
+            none.
+        is_continuous: True if its actions are numbers, False if they are levels.
     """
 
     features: int
@@ -47,21 +49,21 @@ class PolicyModule(nn.Module):
 
 
 class LevelActor(nn.Linear):
-    """Hidden features -> a tuple of logits [agents, levels] of rudder, throttle and fire."""
+    """A layer from hidden features to logits [agents, levels] of rudder, throttle and fire."""
 
     def __init__(self, hidden_size: int, levels: Sequence[int]) -> None:
         super().__init__(hidden_size, sum(levels))
         self.levels = tuple(levels)
 
     def initialise(self, fire_bias: float) -> None:
-        """Sets weights for near-uniform actions, except that firing has the logit `fire_bias`."""
+        """Sets weights for nearly uniform actions, but with the logit `fire_bias` for firing."""
         layer_init(self, std=0.01)
         with torch.no_grad():
             self.bias[-1] = fire_bias
 
     def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Returns the logits for hidden features [agents, hidden_size]."""
-        logits = super().forward(hidden).float()  # bfloat16 is off by 1 % in a probability
+        logits = super().forward(hidden).float()  # bfloat16 would change probabilities by 1 %
         return logits.split(self.levels, dim=1)
 
 
@@ -75,7 +77,7 @@ class TargetActor(LevelActor):
     Args:
         hidden_size: number of hidden features.
         levels: levels of rudder and throttle.
-        enemies: enemy rows of the observations in training.
+        enemies: the enemies' rows in the observations of training.
         size: length of query and key.
     """
 
@@ -100,11 +102,11 @@ class TargetActor(LevelActor):
 
 
 class GaussianActor(nn.Linear):
-    """Hidden features -> a normal distribution [agents, 3] of rudder, throttle and fire.
+    """A layer from hidden features to a normal distribution [agents, 3] of the three controls.
 
-    The linear layer gives the mean, in half the control's range from its middle. The standard
-    deviation does not depend on the observation. It is bounded: the entropy bonus always favours a
-    wider one, but a wide one clips most actions to the ends of the range.
+    The linear layer gives the mean: 0 is the middle of a control's range, 1 its upper end. The
+    standard deviation does not depend on the observation. It is bounded: the entropy bonus always
+    favours a larger one, but with a large one most actions are clipped to the ends of the range.
     """
 
     middle: torch.Tensor
@@ -117,12 +119,12 @@ class GaussianActor(nn.Linear):
         self.register_buffer("reach", torch.from_numpy((HIGHEST - LOWEST) / 2), persistent=False)
 
     def initialise(self, fire_bias: float) -> None:
-        """Sets the full range of rudder and throttle, and firing as likely as by `fire_bias`."""
+        """Sets rudder and throttle to spread over their range; fires as often as by `fire_bias`."""
         layer_init(self, std=0.01)
         nn.init.zeros_(self.spread)
         chance = torch.tensor(fire_bias, dtype=torch.float64).sigmoid()
         with torch.no_grad():
-            # A launch is requested above the middle of the range.
+            # An action fires if it is above the middle of the range.
             self.bias[-1] = self.std[-1] * torch.special.ndtri(chance)
 
     @property
@@ -168,7 +170,7 @@ def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor,
     logprob, levels = torch.zeros(()), []
     for logits, uniform in zip(distribution, noise.split(1, dim=1), strict=True):
         logprobs = functional.log_softmax(logits, dim=1)
-        # The level at which the cumulative probability exceeds the random number.
+        # Index of the first level whose cumulative probability exceeds the random number.
         level = (uniform >= logprobs.exp().cumsum(1)[:, :-1]).sum(1, keepdim=True)
         logprob = logprob + logprobs.gather(1, level)
         levels.append(level)
@@ -183,7 +185,7 @@ def likeliest(distribution: Distribution) -> torch.Tensor:
 
 
 def judge(distribution: Distribution, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns the log-probabilities [n] of actions [n, HEADS] and the entropies [n]."""
+    """Returns the log-probabilities [n] of actions [n, HEADS], and the entropies [n]."""
     if isinstance(distribution, Normal):
         return distribution.log_prob(actions).sum(1), distribution.entropy().sum(1)
     logprob, entropy = torch.zeros(()), torch.zeros(())

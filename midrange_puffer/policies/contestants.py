@@ -1,6 +1,6 @@
-"""Contestants: loaded by name, and flown alone or as a mix.
+"""Contestants, loaded by name: scripted pilots, policies, functions, and mixes of them.
 
-Only contestants that are policies import torch.
+torch is imported only if a contestant is a policy.
 """
 
 import reprlib
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from midrange_puffer.policies.actors import PolicyModule
     from midrange_puffer.policies.player import Player
 
-# Attributes of a policy that `Player` uses.
+# The attributes of a policy that `Player` uses.
 _POLICY_ATTRIBUTES = ("forward_eval", "features", "memory_size", "is_continuous")
 
 
@@ -55,7 +55,7 @@ class Outsider:
 
     @property
     def features(self) -> int:
-        """The number of features that it needs; 0 for a function, which takes all."""
+        """Number of features that it needs; 0 for a function, which takes all features."""
         return getattr(self.flyer, "features", 0)
 
     @property
@@ -66,11 +66,11 @@ class Outsider:
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """A mix with outsiders; one contestant is drawn when an engagement starts.
+    """A mix with outsiders. When an engagement starts, one contestant of the mix is drawn.
 
     Attributes:
-        shares: shares of the pilots by name, and of all outsiders together as "agent"; they sum to
-            1.
+        shares: probabilities of the pilots by name, and of all outsiders together as "agent"; they
+            sum to 1.
         outsiders: the contestants that the core does not fly.
     """
 
@@ -163,7 +163,7 @@ def _load(name: str, kind: str, features: int | None = None) -> "PolicyModule | 
 
 
 def try_out(contestants: Iterable["Contestant"], features: int) -> None:
-    """Tries the functions among the contestants on observations with this number of features.
+    """Calls each function among the contestants once, with observations of this number of features.
 
     Raises:
         OwnCodeError: A function fails, or returns no valid actions.
@@ -192,7 +192,7 @@ def _check_policy(argument: str, module: "PolicyModule") -> None:
 
 
 def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
-    """Returns policies and functions as they are, and loads all other contestants by name.
+    """Returns a contestant: policies and functions unchanged, all others loaded by name.
 
     Args:
         argument: name of the argument that `value` belongs to, for messages.
@@ -258,13 +258,13 @@ def player_for(
 
 
 class MixedPlayer:
-    """Several outsiders, each flying some engagements from start to end.
+    """Several outsiders, each of which flies some engagements from start to end.
 
     Args:
-        outsiders: the contestants; one is drawn by the shares for each start.
+        outsiders: the contestants. At each start one is drawn by the shares.
         num_envs, seed, greedy, threads, action_mode: as for `player_for`. A single outsider acts
-            exactly as its own player with this seed.
-        teams: int [num_envs], the team of each fighter, counted from 0 in ascending order; one
+            exactly as its own player with this seed would.
+        teams: int [num_envs], the team of each fighter, numbered from 0 in ascending order. One
             outsider flies all fighters of a team. None: each fighter is a team.
     """
 
@@ -298,7 +298,7 @@ class MixedPlayer:
         self._flying = self._drawn(self._teams[-1] + 1)  # [teams], index of the outsider
 
     def reset(self, envs: np.ndarray) -> None:
-        """Draws the outsiders that fly these engagements next, and clears their memory."""
+        """Draws the outsiders for these engagements, which start anew, and clears their memory."""
         teams = self._teams[envs]
         starting = list(dict.fromkeys(teams.tolist()))
         self._flying[starting] = self._drawn(len(starting))

@@ -1,12 +1,19 @@
 """Exported policies: an .onnx file of a policy, written by torch and computed by onnxruntime.
 
-The graph's inputs are `observation` [batch, features] and, for a policy with a memory, `lstm_h` and
-`lstm_c` [batch, memory_size]. Its outputs are the logits `rudder`, `throttle` and `fire` [batch,
-levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1] and, for a policy
-with a memory, `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata, each as JSON,
-are the entries of a model file (model_file.py) without the weights, and explanations for the
-reader. The last entry, `sha256`, is the digest of all bytes before it; the one before, `sealed`,
-says that the digest follows.
+Inputs of the graph, all float32:
+
+* `observation` [batch, features];
+* `lstm_h`, `lstm_c` [batch, memory_size], if the policy has a memory.
+
+Outputs, all float32:
+
+* logits `rudder`, `throttle`, `fire` [batch, levels]; or `mean` and `std` [batch, 3] of these;
+* `value` [batch, 1];
+* `next_lstm_h`, `next_lstm_c`, if the policy has a memory.
+
+The file's metadata, each as JSON, are the entries of a model file (model_file.py) without the
+weights, and explanations for readers. The last entry, `sha256`, is the digest of all bytes before
+it. The entry before, `sealed`, announces the digest.
 """
 
 import contextlib
@@ -39,11 +46,12 @@ if TYPE_CHECKING:
     from onnxruntime.capi.onnxruntime_pybind11_state import NodeArg
 
 CONTROLS = ("rudder", "throttle", "fire")
-NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
-OPSET = 20  # the first with Gelu
-# The entry that announces the digest, so that a file cannot lose the digest by one damaged name. In
-# protobuf it is field 14 of a model, 14 bytes: a key and a value, which is JSON. It may be
-# appended, as protobuf merges messages that follow each other.
+NEXT = "next_"  # prefix of the outputs that are the memory for the next decision
+OPSET = 20  # the first opset with Gelu
+# The entry that announces the digest: otherwise one damaged byte in the digest's name would make a
+# file look as if it had none. In protobuf the entry is field 14 of a model, 14 bytes: a key and a
+# value, which is JSON. It can be appended to a file, because protobuf merges messages that follow
+# each other.
 _SEALED = b"\x72\x0e\x0a\x06sealed\x12\x04true"
 # The bytes before and after the digest in the last entry, of 76 bytes.
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
@@ -72,7 +80,7 @@ AT_TARGETS = {
 
 
 class Graph(nn.Module):
-    """A policy as the function of tensors that a file holds; see `graph_widths`."""
+    """A policy as a module with tensors as inputs and outputs for ONNX; see `graph_widths`."""
 
     def __init__(self, policy: PolicyModule) -> None:
         super().__init__()
@@ -96,7 +104,7 @@ class Graph(nn.Module):
 def graph_widths(
     features: int, is_continuous: bool, memory_size: int
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns the width of each input and output [batch, width] of a graph, by name, in order."""
+    """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width]."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
     sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
     actions: dict[str, int] = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
@@ -107,11 +115,11 @@ def graph_widths(
 
 
 def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
-    """Returns the .onnx file of a policy.
+    """Returns the content of a policy's .onnx file.
 
     Args:
         policy: in evaluation mode, on the CPU.
-        entries: those of its model file, from `checkpoint.load_policy`.
+        entries: the entries of its model file, from `checkpoint.load_policy`.
     """
     import onnx
 
@@ -128,11 +136,11 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
             dynamic_shapes=dict.fromkeys(inputs, batch),
             verbose=False,
         )
-    assert program is not None  # as `dynamo` is set
+    assert program is not None  # because `dynamo` is set
     model = program.model_proto
     graph = model.graph
     for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output):
-        part.ClearField("metadata_props")  # torch's own, with the stack and paths of this machine
+        part.ClearField("metadata_props")  # torch's, with stack traces and paths of this machine
     for value in (*graph.input, *graph.output):
         value.doc_string = MEANINGS[value.name]
     model.doc_string = describe(policy, entries)
@@ -143,7 +151,7 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
 
 
 def explain(entries: Mapping[str, Any]) -> dict[str, object]:
-    """Returns the metadata that explain a file: its features and actions."""
+    """Returns the metadata that explain a file to readers: its features and actions."""
     env = entries["env"]
     sizes, in_team = sizes_of(env), is_team(env)
     observation = observed(env["observation"], env)
@@ -167,7 +175,7 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
 
 
 def describe(policy: PolicyModule, entries: Mapping[str, Any]) -> str:
-    """Returns instructions for flying with the file, in words."""
+    """Returns instructions in words for flying with the file."""
     decision = entries["env"]["physics_dt"] * entries["env"]["substeps"]
     how = (
         "draw each control from the normal distribution of its mean and std, or take the mean, and "
@@ -190,7 +198,7 @@ def describe(policy: PolicyModule, entries: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silences torch's exporter; the command compares the exported policy with the original."""
+    """Silences torch's exporter: `puffer export` compares the exported policy with the original."""
     logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings():
@@ -222,7 +230,7 @@ class ExportedPolicy(PolicyModule):
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # errors are raised instead
+        options.log_severity_level = 4  # no log: errors are raised
         try:
             _check_seal(data)
             weights = _weights(data)
@@ -231,7 +239,7 @@ class ExportedPolicy(PolicyModule):
             )
             metadata = session.get_modelmeta().custom_metadata_map
             widths = _widths(session.get_inputs()), _widths(session.get_outputs())
-        # onnxruntime raises many types for one cause, and text that is no UTF-8 fails when read.
+        # onnxruntime raises many types for the same cause, also for text that is not UTF-8.
         except Exception as error:
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: damaged, or not an ONNX file ({reason})") from None
@@ -240,7 +248,7 @@ class ExportedPolicy(PolicyModule):
         self._session = session
         try:
             entries = {name: json.loads(text) for name, text in metadata.items()}
-        except (ValueError, RecursionError):  # metadata of another program
+        except (ValueError, RecursionError):  # the metadata are another program's
             entries = {}
         self.entries = model_file.check_entries(path, entries)
         env = self.entries["env"]
@@ -258,13 +266,13 @@ class ExportedPolicy(PolicyModule):
         self._check_graph(*expected, path)
 
     def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
-        """Computes two decisions: onnxruntime opens graphs that it cannot compute."""
+        """Computes two decisions, because onnxruntime loads graphs that it cannot compute."""
         zeros = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
         try:
             results = self._session.run(self._outputs, zeros)
-            # A result that is no array raises here.
+            # Raises an error if a result is no array.
             shapes = [values.shape for values in results]  # pyright: ignore[reportAttributeAccessIssue]
-        except Exception as error:  # many types, as above
+        except Exception as error:  # of many types, as above
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: its graph cannot be computed ({reason})") from None
         if shapes != (wanted := [(2, width) for width in outputs.values()]):
@@ -289,7 +297,7 @@ class ExportedPolicy(PolicyModule):
 
 
 def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, Any]]:
-    """Loads an exported policy; returns and raises as `loading.load_policy`."""
+    """Loads an exported policy; results and errors are those of `loading.load_policy`."""
     check_is_file(path, EXPECTED)
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
@@ -299,7 +307,7 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, Any]]:
 
 
 def _check_seal(data: bytes) -> None:
-    """Raises ValueError if a file's digest is wrong; a file of another program has none."""
+    """Raises ValueError if a file's digest is wrong; files of other programs have no digest."""
     before, separator, _ = data.rpartition(_SEAL)
     if separator and data != before + _digest(before):
         raise ValueError("its sha256 is not that of its content")
@@ -315,7 +323,7 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
     """Returns the floating-point arrays in a file, by name.
 
     Raises:
-        ValueError: They are in another file.
+        ValueError: The file keeps them in another file.
     """
     import onnx.external_data_helper
 
@@ -328,10 +336,12 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
 
 
 def _memory_size(entries: Mapping[str, Any], width: object, size: int, path: Path) -> int:
-    """Returns the size of a policy's memory: 0 for the package's MLP, else its LSTM's hidden size.
+    """Returns the size of a policy's memory.
 
-    An LSTM has four float32 matrices of that height and width, which must fit into the file's
-    `size` in bytes. For a user's own policy it is the `width` of the graph's input.
+    * The package's MLP: 0.
+    * The package's LSTM: its hidden size, after a check. Four float32 matrices of at least that
+      height and width must fit into `size`, the file's bytes.
+    * A user's own policy: `width`, the width of the graph's memory input.
     """
     if entries["rnn_name"] is None:
         is_own = entries["policy_name"] != PACKAGE
@@ -346,7 +356,7 @@ def _memory_size(entries: Mapping[str, Any], width: object, size: int, path: Pat
 
 
 def _widths(values: Iterable["NodeArg"]) -> dict[str, object]:
-    """Returns the width of each float32 [any batch, width] by name; of others type and shape."""
+    """Returns the width of each float32 [batch, width] by name; of others type and shape."""
     widths = {}
     for value in values:
         match value.type, value.shape:

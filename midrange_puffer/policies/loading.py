@@ -1,4 +1,4 @@
-"""Policies from files of either kind, and the average of several."""
+"""Policies from model files and exported files, and the average of several policies."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from midrange_puffer.policies import exported, model_file
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import path_of
 
-# Entries of a model file that policies must share to have an average.
+# Entries of a model file that must be equal for an average of policies.
 SHAPE = ("policy_name", "policy", "rnn_name", "rnn", "observation_version", "action_nvec")
 
 
@@ -20,18 +20,23 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[PolicyModule, di
     """Loads a policy from a model file or an exported policy.
 
     Args:
-        path: the file; or `trained`, `trained:selfplay` …, a model that comes with the package.
-        device: of a model file's policy; an exported policy is always on the CPU.
+        path: the file; or the name of a model in the package, such as `trained`,
+            `trained:selfplay`.
+        device: device of a policy from a model file; an exported policy is always on the CPU.
 
     Returns:
-        The policy in evaluation mode, and the file's other entries: policy, rnn_name, rnn, env
-        (complete, from any version of the rules), rules_version (the present one),
-        observation_version, action_nvec (None: continuous actions), agent_steps; panel (its rating
-        against the panel of pilots: score, worst_score, worst_pilot, games with each; None: not
-        rated) and metadata (the user's own).
+        The policy in evaluation mode, and the file's other entries:
+
+        * policy, rnn_name, rnn: the policy's settings;
+        * env: all settings of the game, also in files from earlier versions of the rules;
+        * rules_version: the present one;
+        * observation_version, action_nvec (None: continuous actions), agent_steps;
+        * panel: its rating against the panel of pilots (score, worst_score, worst_pilot, games with
+          each pilot); None: not rated;
+        * metadata: the user's own.
 
     Raises:
-        CheckpointError: The file is missing, damaged, not ours or of another version.
+        CheckpointError: The file is missing or damaged, or of another program or version.
         UsageError: A package that an exported policy needs is not installed.
     """
     path = path_of(path)
@@ -43,12 +48,12 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[PolicyModule, di
 def average(
     paths: Sequence[Path], models: Sequence[tuple[PolicyModule, Mapping[str, Any]]]
 ) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
-    """Returns the mean of the weights of policies of one kind.
+    """Returns the mean of the weights of policies of the same kind.
 
     Checkpoints of one run with a small learning rate compute nearly the same function, each with
     its own errors. The mean of the weights averages these errors (Izmailov et al. 2018, stochastic
-    weight averaging). The last policy of self-play is fitted to its latest opponents; the average
-    is nearer to an answer to all of them.
+    weight averaging). In self-play, the last policy is fitted to its latest opponents; the average
+    is a compromise between answers to all of them.
 
     Args:
         paths: names of the models, for messages.
@@ -59,7 +64,7 @@ def average(
         rating.
 
     Raises:
-        UsageError: The policies are not of one kind.
+        UsageError: The policies are of different kinds.
     """
     _, last = models[-1]
     for path, (_, entries) in zip(paths, models, strict=True):

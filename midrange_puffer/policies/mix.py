@@ -5,9 +5,10 @@ Commas separate the contestants. A number after the last colon is a share; the d
 contestant is
 
 * a scripted pilot;
-* `self`: both seats are agents; or `pool`: the frozen policies of a run's pool;
-* a model: `champion`, `trained` or `trained:selfplay`, which come with the package, or a file,
-  *.pt or *.onnx; `file:` before its path may be left out;
+* `self`: agents fly both sides;
+* `pool`: the frozen policies of a run's pool;
+* a model: `champion`, `trained` or `trained:selfplay`, which come with the package; or a file, *.pt
+  or *.onnx, with or without `file:` before its path;
 * `nash:PATH`: the models that a file of `puffer league --nash` names, with its shares;
 * `latest`, `best`, RUN/best or a run's folder: the command replaces it by a model of that run;
 * a function of the user's own, `module:name` or `file.py:name`.
@@ -60,7 +61,7 @@ MODEL, FUNCTION, RUN = "model", "function", "run"
 OTHERS = "models or functions"  # group of engagements against MODEL and FUNCTION
 KINDS = (SCRIPTED, SELF, POOL, MODEL, FUNCTION, RUN)
 OUTSIDE = (MODEL, FUNCTION)  # kinds that the core does not fly
-# Kinds that an environment outside of a run takes, alone or mixed.
+# Kinds that are allowed in an environment that belongs to no run.
 FIGHTERS = (SCRIPTED, *OUTSIDE)
 EXPECTED = {
     SCRIPTED: ", ".join(PILOTS),
@@ -75,7 +76,7 @@ ONE_ONLY = (
     "is a mix; must be one pilot, model or function: mixes are taken by eval as --opponent, and in "
     "training as env.opponent"
 )
-# For messages: the places that take a contestant refused elsewhere.
+# For messages: where a contestant is allowed that is refused here.
 TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
     POOL: "is taken in training, as env.opponent, and by Midrange with a pool's file",
@@ -108,7 +109,7 @@ def is_word(name: str) -> bool:
 
 
 def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
-    """True if the file or folder exists; False for an empty name."""
+    """True if a test, for example Path.is_file, holds for a path; False for an empty name."""
     with contextlib.suppress(OSError, ValueError):  # impossible file names
         return all(map(str, parts)) and test(Path(*parts))
     return False
@@ -121,11 +122,11 @@ def parse_mix(
 
     Args:
         text: in the form that this module's docstring describes.
-        allowed: kinds that may be in it.
+        allowed: kinds of contestants that are allowed.
         argument: name of the option or argument that the text belongs to, for messages.
 
     Returns:
-        Shares that sum to 1, by name, in the given order.
+        Shares by name, in the given order; they sum to 1.
 
     Raises:
         ValueError: A name is unknown, repeated or not allowed, or a weight is out of range.
@@ -171,7 +172,7 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
         )
     counts = dict.fromkeys(shares, 0)
     left, share_left = num_envs, 1.0
-    # The smallest first: groups that are rounded up to one reduce the larger ones.
+    # The smallest group first: a group that is rounded up to one reduces the larger ones.
     for group in sorted(shares, key=shares.__getitem__):
         counts[group] = max(round(left * min(shares[group] / share_left, 1.0)), 1)
         left -= counts[group]
@@ -180,7 +181,9 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
 
 
 def count_agents(env: Parameters) -> int:
-    """Returns the agents of a `Midrange` of this [env]: one side, in SELF engagements both sides.
+    """Returns the number of agents of a `Midrange` with this [env].
+
+    In SELF engagements agents fly both sides, in others one side.
 
     Raises:
         ValueError: As for `divide`.
@@ -200,12 +203,11 @@ def file_of(model: str) -> Path:
 
 
 def settled(text: str, find: Callable[[str], Path | None]) -> str:
-    """Returns a mix with absolute paths, so that it does not depend on the working directory.
+    """Returns a mix with absolute paths, which does not depend on the working directory.
 
     Args:
         text: the mix.
-        find: returns the model's file or the folder for the name of a run, or None if the name
-            belongs to no run.
+        find: returns for a name the model's file or the run's folder; None if it names no run.
     """
     original, parts = _parts(text), []
     for name, weight in original:
@@ -240,7 +242,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
         others = [word for word, name in zip(short, names, strict=True) if name not in _RESERVED]
         if len({*others, *_RESERVED}) == len(others) + len(_RESERVED):
             return dict(zip(names, short, strict=True))
-    return {name: name for name in names}  # some differ only in their suffixes
+    return {name: name for name in names}  # for files that differ only in their suffixes
 
 
 _RESERVED = (*PILOTS, *SENSOR_PILOTS, SELF, POOL, ALL)
@@ -260,11 +262,11 @@ def _names_of(name: str) -> list[str]:
 def _parts(text: str) -> list[tuple[str, str]]:
     """Returns the contestants and weights of a text; a weight that is not given is empty."""
     text = str(text)
-    if is_there(Path.is_file, text.removeprefix(FILE)):  # its path may contain any signs
+    if is_there(Path.is_file, text.removeprefix(FILE)):  # its path may contain commas and colons
         return [(text, "")]
     parts = []
     for name, weight in (_split(part.strip()) for part in text.split(",")):
-        if name.startswith(NASH):  # its models, with their shares of its weight
+        if name.startswith(NASH):  # replaced by its models, with shares of its weight
             whole = _number(weight or "1")
             members = _nash_members(name)
             parts += [(f"{FILE}{path}", f"{whole * share:.9g}") for path, share in members]
@@ -315,7 +317,7 @@ def _number(text: str) -> float:
 class NashMember:
     """A frozen policy of a Nash mixture."""
 
-    path: str  # of its model file, relative to the mixture's folder
+    path: str  # its model file, relative to the mixture's folder
     weight: Annotated[float, Within(1e-6, 1)]
 
 

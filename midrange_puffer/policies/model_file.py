@@ -1,6 +1,6 @@
-"""Model files: a policy's weights and all that is needed to use them.
+"""Model files: a policy's weights and all entries that are needed to use them.
 
-torch.save writes them. They are read without running any code that they contain.
+torch.save writes these files. Reading one runs no code that it contains.
 """
 
 import io
@@ -46,8 +46,8 @@ from midrange_puffer.policies.own_policy import named_policy
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
-# Options of the environment that determine a policy's shape. Files older than an option have its
-# default.
+# Options of the environment that determine a policy's shape. For files that are older than an
+# option its default is used.
 SHAPING = ("observation", "action_mode")
 # Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
@@ -105,7 +105,7 @@ def save_model(
         "policy": dict(config["policy"]),
         "rnn_name": config["base"]["rnn_name"],
         "rnn": dict(config["rnn"]),
-        # Without the settings of a user's own reward, which are no part of the game.
+        # Settings of a user's own reward are left out: they are no part of the game.
         "env": {name: value for name, value in config["env"].items() if name in ENV_KEYS},
         "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
@@ -130,22 +130,22 @@ def write_model(
 
 
 def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
-    """Loads a model file; returns and raises as `loading.load_policy`."""
+    """Loads a model file; results and errors are those of `loading.load_policy`."""
     entries = check_entries(path, read_torch(path, MODELS))
     if not isinstance(entries.get("weights"), dict):
         raise CheckpointError(f"{path}: has no weights")
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
     shape = [entries[name] for name in ("policy", "rnn_name", "rnn")] + [_class_of(path, entries)]
     try:
-        # First on the device that allocates nothing: a file may declare a policy of any size.
+        # Made on the device that allocates nothing: a file may declare a policy of any size.
         with torch.device("meta"):
             make_policy(spaces, *shape).load_state_dict(weights, assign=True)
-    # A file with the right entries can hold wrong contents in as many ways as these exceptions.
+    # Wrong content under the right names raises any of these exceptions.
     except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path}: its weights do not fit its policy: {reason}") from None
     for name, value in weights.items():
-        # A tensor that is expanded over its shape takes more memory than its part of the file.
+        # A tensor with stride 0 takes more memory than its part of the file.
         if value.dtype != torch.float32 or not value.is_contiguous():
             actual = f"{'' if value.is_contiguous() else 'spread '}{value.dtype}"
             raise CheckpointError(f"{path}: its weight {name} is {actual}, expected torch.float32")
@@ -156,7 +156,7 @@ def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
 
 
 def _class_of(path: Path, entries: Mapping[str, Any]) -> type[torch.nn.Module]:
-    """Returns the class of a file's policy; a user's own must have been named in this process."""
+    """Returns the class of a file's policy; a user's own class must have been imported before."""
     name = entries["policy_name"]
     if name == PACKAGE:
         return Policy
@@ -171,7 +171,7 @@ def _class_of(path: Path, entries: Mapping[str, Any]) -> type[torch.nn.Module]:
 
 
 def check_entries(path: Path, entries: object) -> dict[str, Any]:
-    """Checks all entries of a model file except its weights, and updates and returns them.
+    """Checks all entries of a model file but its weights; returns them in this version's form.
 
     Raises:
         CheckpointError: They are no entries of a model file, or do not fit this version's
@@ -236,7 +236,7 @@ def _check_values(
 
 
 def _is_same(entry: object, value: object) -> bool:
-    """True if both are equal and of one type; == of an entry that is a tensor gives no bool."""
+    """True if both are equal and of the same type; a tensor's == would return a tensor."""
     if type(entry) is not type(value):
         return False
     if isinstance(value, list) and isinstance(entry, list):
@@ -281,9 +281,9 @@ def read_torch(
             (function, name) for name, function in stand_ins.items()
         ]
         with torch.serialization.safe_globals(calls):
-            # torch reads the members that were checked, not the file.
+            # torch reads the checked members, not the file.
             return torch.load(io.BytesIO(write_zip(members)), "cpu", weights_only=True)
-    # torch.load raises many types for one cause, and its messages advise to load without checks.
+    # torch.load raises many types of errors, and its messages advise to load without checks.
     except Exception as error:
         reason = error if isinstance(error, (OSError, ValueError)) else type(error).__name__
         raise CheckpointError(
@@ -292,9 +292,10 @@ def read_torch(
 
 
 def _check_pickle(content: bytes, allowed: set[str]) -> None:
-    """Raises ValueError if a pickle uses a name that is not allowed.
+    """Raises ValueError if a pickle uses a name that is not in `allowed`.
 
-    torch's own list is not strict enough: it allows types of any size in memory, such as bytearray.
+    torch's own list is not strict enough: it allows types that can take any amount of memory, such
+    as bytearray.
     """
     for code, words, _ in pickletools.genops(content):
         if code.name == "GLOBAL":

@@ -1,9 +1,11 @@
 """Models before they are loaded: names, files, metadata and ratings.
 
-Models that come with the package have names. `champion` is the strongest, made by
-configs/champion.ini; models/champion.onnx is its export. `trained` was made by configs/default.ini,
-`trained:selfplay` by configs/selfplay.ini; models/<configuration>/ holds each of these with the
-configuration that made it, config.ini.
+These models come with the package. models/<configuration>/ has the model and the configuration,
+config.ini, that made it.
+
+* `champion`, the strongest: configs/champion.ini; models/champion.onnx is its export;
+* `trained`: configs/default.ini;
+* `trained:selfplay`: configs/selfplay.ini.
 """
 
 import importlib.util
@@ -37,10 +39,10 @@ def shipped_models() -> dict[str, Path]:
 
 
 def path_of(text: str | Path) -> Path:
-    """Returns the file of a model that comes with the package, or else `text` as a path.
+    """Returns the file of a model in the package if `text` is its name, otherwise `text` as a path.
 
     Raises:
-        UsageError: `text` starts like the name of such a model, but there is none of this name.
+        UsageError: `text` has the form of such a name, but there is no model of this name.
     """
     if not is_shipped(text):
         return Path(text)
@@ -60,7 +62,7 @@ def is_shipped(text: str | Path) -> bool:
 
 
 def check_is_file(path: Path, expected: str) -> None:
-    """Raises CheckpointError, ending with `expected`, if there is no file at `path`."""
+    """Raises CheckpointError if there is no file at `path`; the message ends with `expected`."""
     if not path.is_file():
         what = "not a file" if path.exists() else "no such file"
         raise CheckpointError(f"{path}: {what}; {expected}")
@@ -93,7 +95,7 @@ def require_onnx(*packages: str) -> None:
 
 
 def spread(paths: Sequence[Path], count: int) -> list[Path]:
-    """Returns at most `count` evenly spaced paths, with the first and the last."""
+    """Returns at most `count` paths at even distances, including the first and the last."""
     places = np.linspace(0, len(paths) - 1, min(count, len(paths))).round().astype(int)
     return [paths[place] for place in places]
 
@@ -119,7 +121,7 @@ def parse_metadata(text: str | None) -> dict[str, str]:
     """Reads metadata from the command line, such as `author=me,idea=stay far`.
 
     Raises:
-        ValueError: The text has another form; the message names the part and its fault.
+        ValueError: The text has another form; the message names the wrong part.
     """
     pairs: dict[str, str] = {}
     for part in text.split(",") if text else ():

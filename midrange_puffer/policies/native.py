@@ -41,8 +41,9 @@ def make_network(
     Args:
         policy: an instance of `networks.Policy` without a `reason_against`.
         threads: number of threads it may use.
-        learns: True: allocate gradients, too.
-        features: features of its observations, in a team of any size; None: the policy's.
+        learns: True to allocate gradients.
+        features: number of features of the observations, for teams of another size than in
+            training; None: the policy's.
     """
     features = features or policy.features
     rows = rows_of(features) if policy.rows else ()

@@ -24,8 +24,8 @@ from midrange_puffer.puffer_import import pufferlib
 import pufferlib.models
 from pufferlib.pytorch import layer_init
 
-# The largest absolute weight of a policy. The weights of trained policies are below 10, and three
-# layers with weights of this limit cannot overflow a float32 for any observation.
+# The largest absolute weight of a policy. Weights of trained policies are below 10. With weights up
+# to this limit, three layers cannot overflow a float32, whatever the observation.
 WEIGHT_LIMIT = 1e6
 
 
@@ -35,25 +35,26 @@ def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
 
 
 def entities(observations: torch.Tensor, rows: Rows) -> torch.Tensor:
-    """Returns one kind's rows [agents, rows, features] of observations [agents, features]."""
+    """Returns one kind's rows, [agents, rows, features], from observations [agents, features]."""
     end = rows.place + rows.rows * rows.features
     return observations[:, rows.place : end].unflatten(1, (rows.rows, rows.features))
 
 
 class EntityEncoder(nn.Module):
-    """Team observations of any size -> the own state and `size` features for each kind of entity.
+    """An encoder of team observations of any size: own state unchanged, other rows pooled by kind.
 
-    A linear layer shared by all rows of a kind, a ReLU, and max pooling over the rows (Zaheer et
-    al. 2017, arXiv 1703.06114). The layer has no bias except the feature `present`, and the rows of
-    absent entities are zeros, so their outputs are zeros, the least that a ReLU gives. Hence
-    neither the number of absent rows nor the order of rows changes the result.
+    Each kind of rows but the own state gives `size` features. It has a linear layer that all its
+    rows share, a ReLU, and max pooling over the rows (Zaheer et al. 2017, arXiv 1703.06114). Rows
+    of absent entities are zeros, and the layer's only bias is the weight of the feature `present`.
+    So absent rows give zeros, the least output of a ReLU, and neither their number nor the order of
+    rows changes the result.
 
     Args:
         rows: the rows of an observation of any size.
-        size: features of each kind.
+        size: number of features for each kind.
 
     Attributes:
-        width: features of the output.
+        width: number of features of the output.
     """
 
     def __init__(self, rows: Sequence[Rows], size: int) -> None:
@@ -74,24 +75,25 @@ class EntityEncoder(nn.Module):
 
 
 class Policy(PolicyModule):
-    """Hidden layers, an actor and a critic.
+    """The package's policy: hidden layers, an actor and a critic.
 
-    Observations float32 [agents, features] -> the actor's output and values [agents, 1]. The
-    environment's action space decides between a `LevelActor` and a `GaussianActor`.
+    It computes the actor's output and values [agents, 1] from observations float32 [agents,
+    features]. The actor is a `LevelActor` for discrete actions and a `GaussianActor` for continuous
+    ones.
 
-    In teams an `EntityEncoder` comes first, and the actor for levels is a `TargetActor`. Such a
-    policy flies in teams of any size: an observation's length gives its rows.
+    In teams an `EntityEncoder` comes first, and a `TargetActor` replaces the `LevelActor`. Such a
+    policy can fly in teams of any size: the length of an observation tells its rows.
 
     Args:
-        env: anything with the spaces of an environment.
+        env: an object with the spaces of an environment.
         hidden_size: width of the hidden layers.
         fire_bias: logit of firing in an untrained policy.
         hidden_layers: number of hidden layers.
-        entity_size: features of each kind of entity, and length of a target's key.
+        entity_size: number of features for each kind of entity, and length of a target's key.
 
     Attributes:
         rows: rows of a team's observation; empty in one against one.
-        any_size: True if it flies in teams of any size.
+        any_size: True if it can fly in teams of any size.
     """
 
     memory_size = 0
@@ -111,10 +113,10 @@ class Policy(PolicyModule):
         self.features = width = env.single_observation_space.shape[0]
         self.rows, self.entity_size = rows_of(self.features), entity_size
         if self.rows:
-            self.pooling = EntityEncoder(self.rows, entity_size)  # model files have this name
+            self.pooling = EntityEncoder(self.rows, entity_size)  # the name that model files use
             width = self.pooling.width
         levels = getattr(env.single_action_space, "nvec", None)
-        self.is_continuous = levels is None  # LSTMWrapper reads it
+        self.is_continuous = levels is None  # read by LSTMWrapper
         layers: list[nn.Module] = []
         for size in (width, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
@@ -136,17 +138,17 @@ class Policy(PolicyModule):
         return bool(self.rows)
 
     def initialise(self) -> None:
-        """Sets orthogonal weights, and actions that explore, with rare firing by `fire_bias`.
+        """Sets orthogonal weights, for actions that explore but fire rarely, by `fire_bias`.
 
-        With an even chance of firing, a fighter spends its six missiles in half a minute and never
-        explores *when* to fire.
+        If it fired in every second decision, a fighter would have spent its six missiles after half
+        a minute and would never explore *when* to fire.
         """
         for layer in self.encoder:
             if isinstance(layer, nn.Linear):
                 layer_init(layer)
         if self.rows:
             for weight in self.pooling.parameters():
-                nn.init.orthogonal_(weight, math.sqrt(2))  # `layer_init` needs a bias
+                nn.init.orthogonal_(weight, math.sqrt(2))  # PufferLib's `layer_init` needs a bias
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)
 
@@ -162,14 +164,14 @@ class Policy(PolicyModule):
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Returns hidden features [agents, hidden_size]; the part before a recurrent cell."""
+        """Returns hidden features [agents, hidden_size], the input of a recurrent cell."""
         features = observations.float()
         return self.encoder(self.pooling(features) if self.rows else features)
 
     def decode_actions(
         self, hidden: torch.Tensor, observations: torch.Tensor | None = None
     ) -> tuple[Distribution, torch.Tensor]:
-        """Returns the actor's output and values; the part after a recurrent cell.
+        """Returns the actor's output and values from hidden features or a recurrent cell's output.
 
         Args:
             hidden: [agents, hidden_size].
@@ -182,10 +184,10 @@ class Policy(PolicyModule):
 
 
 class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
-    """PufferLib's LSTM between the encoder and the heads of `Policy`.
+    """A policy with PufferLib's LSTM between the encoder and the heads of `Policy`.
 
-    Its memory ends with the engagement: `done` in the state marks the decisions whose predecessor
-    was the last of an engagement, and the memory is cleared before them.
+    The LSTM's memory is cleared between engagements: `done` in the state marks the first decisions
+    of engagements, and the memory is cleared before them.
     """
 
     def __init__(
@@ -196,7 +198,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         self.is_continuous = policy.is_continuous
         initialise = getattr(policy, "initialise", None)
         if initialise is not None:
-            initialise()  # again: LSTMWrapper has overwritten all weights and biases
+            initialise()  # again, because LSTMWrapper has overwritten all weights
 
     @property
     def any_size(self) -> bool:
@@ -210,7 +212,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
 
         Args:
             observations: float32 [agents, features].
-            state: lstm_h and lstm_c [agents, memory_size], optionally done, bool [agents].
+            state: lstm_h and lstm_c [agents, memory_size]; optionally done, bool [agents].
         """
         if "done" in state:
             for name in MEMORY:
@@ -223,17 +225,18 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
     ) -> tuple[Distribution, torch.Tensor]:
-        """Returns actor outputs and values for whole segments.
+        """Returns actor outputs and values for whole segments of experience.
 
         A segment begins with an empty memory. Without `done`, as in PuffeRL's own update, the
-        memory lasts to the segment's end.
+        memory is not cleared within a segment.
 
         Args:
             observations: float32 [segments, horizon, features].
             state: optionally with done [segments, horizon].
 
         Returns:
-            As `Policy` for segments x horizon agents, but values [segments, horizon].
+            Actor outputs for segments x horizon agents, as `Policy` returns them; values [segments,
+            horizon].
         """
         if "done" not in state:
             return super().forward(observations, state)
@@ -245,7 +248,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
     def _decode(
         self, hidden: torch.Tensor, observations: torch.Tensor
     ) -> tuple[Distribution, torch.Tensor]:
-        """Calls `decode_actions`; a user's own policy takes PufferLib's single argument."""
+        """Calls `decode_actions`; a user's own policy takes one argument, as in PufferLib."""
         if isinstance(self.policy, Policy):
             return self.policy.decode_actions(hidden, observations)
         return self.policy.decode_actions(hidden)
@@ -264,7 +267,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
 
 
 def policy_class(name: str) -> type[nn.Module]:
-    """Returns the class that base.policy_name names: `Policy`, or one of the user's own.
+    """Returns the class that base.policy_name names: `Policy`, or a user's own class.
 
     Raises:
         OwnCodeError: The user's own class cannot be used, see `own_policy`.
@@ -273,7 +276,7 @@ def policy_class(name: str) -> type[nn.Module]:
 
 
 def fit_to_team(policy: PolicyModule, features: int) -> None:
-    """Sets the number of features that a team's policy takes, for teams of another size."""
+    """Sets the number of features that a team's policy takes, to fly in teams of another size."""
     for module in (policy, getattr(policy, "policy", None)):
         if isinstance(module, Policy) and module.rows:
             module.rows = rows_of(features)

@@ -37,16 +37,17 @@ class OwnCodeError(UsageError):
 
 
 def check_form(name: str) -> None:
-    """Raises ValueError if a text has not the form `module:Name` or `file.py:Name`."""
+    """Raises ValueError if a text does not have the form `module:Name` or `file.py:Name`."""
     if not FORM.fullmatch(name):
         raise ValueError("must be module:Name or path/file.py:Name, without commas")
 
 
 def load(name: str) -> object:
-    """Returns the object of a name; imports its module first if needed.
+    """Returns the object that a name stands for; imports its module if necessary.
 
     Raises:
-        OwnCodeError: The name has another form, or its module cannot be imported or lacks it.
+        OwnCodeError: The name has another form, or its module cannot be imported or has no such
+            object.
     """
     try:
         check_form(name)
@@ -61,13 +62,13 @@ def load(name: str) -> object:
 
 
 def absolute(name: str) -> str:
-    """Returns a name with the absolute path of its file, independent of the working directory."""
+    """Returns a name with the absolute path of its file, valid in any working directory."""
     home, _, attribute = name.rpartition(":")
     return f"{Path(home).absolute()}:{attribute}" if home.endswith(".py") else name
 
 
 def short_name(name: str) -> str:
-    """Returns a name without the folder and suffix of its file, independent of the file's place."""
+    """Returns a name without the folder and suffix of its file."""
     home, colon, attribute = name.rpartition(":")
     if not colon:
         return name
@@ -138,7 +139,7 @@ def _module(home: str) -> ModuleType:
         if home.endswith(".py"):
             return _module_of_file(Path(home))
         if "" not in sys.path and str(Path.cwd()) not in sys.path:
-            sys.path.insert(0, str(Path.cwd()))  # as `python -m` does, unlike a command
+            sys.path.insert(0, str(Path.cwd()))  # like `python -m`
         return importlib.import_module(home)
     except OwnCodeError:
         raise
@@ -159,7 +160,7 @@ def _module_of_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     folder = str(path.parent.absolute())
-    sys.path.insert(0, folder)  # as `python file.py` does, for imports of files beside it
+    sys.path.insert(0, folder)  # like `python file.py`: for imports of neighbouring files
     try:
         spec.loader.exec_module(module)
     except BaseException:

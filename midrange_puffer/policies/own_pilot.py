@@ -13,14 +13,14 @@ from midrange_puffer.policies.own_code import OwnCodeError
 
 # Observations float32 [n, features], a buffer that is reused -> actions [n, 3].
 Function = Callable[[NDArray[Any]], NDArray[Any]]
-ROWS = 3  # observations that a function is tried with
+ROWS = 3  # number of observations in a trial call of a function
 
 
 class OwnPilot:
-    """A function that flies a fighter; every result is checked.
+    """A function that flies a fighter. Every result is checked.
 
-    Integers are levels of rudder, throttle and fire, 0..4, 0..2 and 0..1. Other numbers are
-    controls: rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, above 0.5.
+    If it returns integers, they are levels: rudder 0..4, throttle 0..2, fire 0..1. Other numbers
+    are controls: rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, a shot if above 0.5.
 
     Args:
         function: the function, or its name, `module:name` or `file.py:name`.
@@ -42,7 +42,7 @@ class OwnPilot:
         code = getattr(self._function, "__code__", None)
         where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
         self._title = f"opponent {name}{where}"
-        self._tried: set[int] = set()  # numbers of features
+        self._tried: set[int] = set()  # numbers of features that it was tried with
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
         """Returns controls float32 [n, 3] for observations float32 [n, features].
@@ -72,7 +72,7 @@ class OwnPilot:
         return controls(levels, in_team=bool(rows_of(observations.shape[1])))
 
     def try_out(self, features: int) -> None:
-        """Checks the function's actions for observations of zeros, once for each size.
+        """Checks the function's actions for observations of zeros, once a number of features.
 
         Raises:
             OwnCodeError: As for a call.
@@ -90,7 +90,7 @@ class FunctionPlayer:
         action_mode: mode of its actions.
     """
 
-    features, any_size = 0, True  # it takes whole observations of any size
+    features, any_size = 0, True  # it takes observations of any length
 
     def __init__(self, function: Function, action_mode: str = "continuous") -> None:
         self._function, self._action_mode = function, action_mode

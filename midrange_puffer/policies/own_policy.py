@@ -30,12 +30,12 @@ from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.own_code import OwnCodeError
 
 MEMORY = ("lstm_h", "lstm_c")  # names of the memory in the state
-# Short name -> full name and class, for the policies named in this process.
+# Short name -> full name and class, of the policies that this process has imported.
 _named: dict[str, tuple[str, type[nn.Module]]] = {}
 
 
 def own_policy(name: str) -> type[nn.Module]:
-    """Imports a policy's class; from then on its model files can be loaded.
+    """Imports a policy's class; afterwards model files of this class can be loaded.
 
     Raises:
         OwnCodeError: It cannot be imported, or is no torch module.
@@ -50,12 +50,12 @@ def own_policy(name: str) -> type[nn.Module]:
 
 
 def named_policy(name: str) -> type[nn.Module] | None:
-    """Returns the class of this short name, or None if this process has not named it."""
+    """Returns the class with this short name; None if this process has not imported it."""
     return _named.get(name, (None, None))[1]
 
 
 def full_name(name: str) -> str:
-    """Returns the full name of a short name, which is valid in any process."""
+    """Returns the full name for a short name; it is valid in other processes, too."""
     return _named[name][0] if name in _named else name
 
 
@@ -97,7 +97,7 @@ def empty_memory(
 def check_outputs(policy: PolicyModule, env: Spaces) -> None:
     """Runs a policy's methods on zeros and checks the shapes of their outputs.
 
-    The state is as in training, and as in fights, without "done".
+    The state is once that of training and once that of fights, which has no "done".
 
     Raises:
         OwnCodeError: A method fails, or its outputs have wrong shapes.
@@ -164,5 +164,5 @@ def _check_shapes(
 
 
 def _shape(value: object) -> list[int] | str:
-    """Returns the shape of a tensor, or the type's name of anything else."""
+    """Returns the shape of a tensor; for other values the name of their type."""
     return list(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__

@@ -14,15 +14,15 @@ from midrange_puffer.policies.own_policy import empty_memory
 class Player:
     """A policy that flies one fighter in each of several engagements, on the CPU.
 
-    The policy gets the first `features` features of an observation; in teams the package's own
-    policy gets the whole observation of `any_size`. C code computes the package's MLP.
+    The policy receives the first `features` features of an observation. In teams, the package's own
+    policy receives the whole observation (`any_size`). The package's MLP is computed by C code.
 
     Args:
         policy: from `make_policy`.
-        num_envs: number of engagements, each with its own memory.
-        seed: of the drawn actions; equal seeds and observations give equal actions.
-        greedy: True: take the likeliest action instead of drawing one.
-        threads: threads of the C code.
+        num_envs: number of engagements; each has its own memory.
+        seed: seed for drawing actions; equal seeds and observations give equal actions.
+        greedy: True to take the likeliest action instead of drawing one.
+        threads: number of threads of the C code.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Player:
         self._memory = empty_memory(policy, num_envs)
 
     def reset(self, envs: np.ndarray) -> None:
-        """Clears the memory of the engagements `envs`, int [n], whose places start new ones."""
+        """Clears the memory of the engagements `envs`, int [n], which start anew."""
         for memory in self._memory.values():
             memory[torch.from_numpy(envs)] = 0
 
@@ -64,7 +64,7 @@ class Player:
     def act_by(
         self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
     ) -> np.ndarray:
-        """Returns the controls for noise from `noise_for`; None: those of the likeliest actions."""
+        """Returns the controls for noise from `noise_for`; None: for the likeliest actions."""
         if self._network is not None:
             actions = self._network.act(observations, noise)
         else:
@@ -79,7 +79,7 @@ class Player:
         """Returns the actor's output for the next observations of some engagements, by torch.
 
         Args:
-            observations: float32 [n, features], at least as many as the policy's.
+            observations: float32 [n, features], with at least the policy's features.
             envs: int [n], their engagements.
         """
         rows = torch.from_numpy(envs)
@@ -92,7 +92,7 @@ class Player:
         return outputs
 
     def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """Returns the state of the random numbers and of the memory, for `restore`."""
+        """Returns the states of the random numbers and of the memory, for `restore`."""
         memory = {name: values.clone() for name, values in self._memory.items()}
         return self._random.get_state(), memory
 
@@ -105,5 +105,5 @@ class Player:
 
 
 def player_seed(seed: int, seat: int) -> int:
-    """Returns a seed for a seat's actions, independent of the other seat's and of the starts'."""
+    """Returns a seed for a seat's actions, other than the starts' and the other seat's seeds."""
     return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])

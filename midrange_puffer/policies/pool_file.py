@@ -20,7 +20,7 @@ MAX_MEMBERS = 1024
 
 
 class PoolError(UsageError):
-    """A pool's settings or file cannot be used."""
+    """A pool's settings or file that cannot be used."""
 
 
 @dataclass
