@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from quick_fights import LEVELS, SHORT
+from quick_fights import LEVELS, SHORT, same
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.envs.crews import FlownGroup
@@ -28,10 +28,6 @@ def play(env: Midrange, actions: np.ndarray) -> list[np.ndarray]:
     for step in actions:
         seen += [buffer.copy() for buffer in env.step(step)[:4]]
     return seen
-
-
-def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_levels_are_evenly_spaced_controls():

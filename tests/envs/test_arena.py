@@ -9,12 +9,11 @@ import gym_vectors
 import numpy as np
 import pytest
 from policies import Constant, random_policy
-from quick_fights import LEVELS, SHORT
+from quick_fights import LEVELS, SHORT, same
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.envs.episodes import EpisodeArena
 from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.game.actions import ACTION_MODES
@@ -36,21 +35,12 @@ def fly(env: MidrangeEnv, **reset: object) -> tuple[list[np.ndarray], dict]:
     return seen, info
 
 
-def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    return len(one) == len(other) and all(map(np.array_equal, one, other))
-
-
-def make_arena(opponent: str | nn.Module, seat: str) -> EpisodeArena:
-    """Returns COUNT engagements that restart."""
-    return MidrangeVectorEnv(COUNT, opponent, seat, **SHORT)._arena
-
-
 def fights(policy: nn.Module, seat: str) -> list[dict]:
     """Returns the infos of HELD in `seat` against a policy in engagements 0 ... COUNT - 1."""
     agent = SEATS.index(seat)
     red, blue = (Constant(*HELD), policy)[:: 1 if agent == 0 else -1]
     [records] = play([Fight(red, blue)], COUNT, SEED, parameters=resolve(SHORT))
-    infos = make_arena("straight", seat).infos(records)
+    infos = MidrangeVectorEnv(COUNT, "straight", seat, **SHORT)._arena.infos(records)
     return [{**info, "opponent": None} for info in infos]
 
 
@@ -106,24 +96,6 @@ def test_a_policy_flies_as_in_a_match(recurrent, observation, seat):
         _, info = fly(env, seed=SEED, options={"engagement": engagement})
         assert info.pop("opponent") == type(policy).__name__
         assert info == {name: value for name, value in expected.items() if name != "opponent"}
-
-
-@pytest.mark.parametrize("recurrent", [False, True], ids=["mlp", "lstm"])
-def test_a_policy_flies_many_engagements_as_each_alone(recurrent):
-    """Also those that start in the step in which the one before ends."""
-    policy = frozen.policy(5, recurrent)
-    arena = make_arena(policy, "red")
-    arena.reset(SEED, None)
-    episodes = [[] for _ in range(COUNT)]
-    while min(map(len, episodes)) < 3:
-        records = arena.step(np.tile(np.array(HELD, np.int32), (COUNT, 1)))
-        for env, info in zip(records["env"], arena.infos(records), strict=True):
-            episodes[env].append(info)
-    alone = MidrangeEnv(policy, **SHORT)
-    for engagement, infos in enumerate(episodes):
-        for episode in range(3):
-            where = {"engagement": engagement, "episode": episode}
-            assert fly(alone, seed=SEED, options=where)[1] == infos[episode]
 
 
 @pytest.mark.parametrize("kind", ["levels", "continuous, memory"])
@@ -202,11 +174,14 @@ def test_it_is_midrange_to_the_bit(action_mode):
     assert ended > 37
 
 
-@pytest.mark.parametrize("as_file", [False, True])
-def test_a_frozen_policy_flies_the_other_seat(as_file, tmp_path):
-    """It is sure of its actions, and remembers until the end of an episode."""
-    policy = frozen.policy(recurrent=True)
+@pytest.mark.parametrize(("recurrent", "as_file"), [(False, False), (True, False), (True, True)])
+def test_a_policy_flies_many_engagements_as_each_alone(recurrent, as_file, tmp_path):
+    """It is sure of its actions, and remembers until the end of an episode.
+
+    The next one starts in the step in which an episode ends.
+    """
+    policy = frozen.policy(5, recurrent)
     opponent = str(frozen.save(tmp_path / "frozen.pt", policy)) if as_file else policy
-    ended = gym_vectors.compare(3, 200, opponent=opponent, **SHORT)
-    assert len(ended) > 9
+    ended = gym_vectors.compare(COUNT, 200, opponent=opponent, **SHORT)
+    assert len(ended) > 3 * COUNT
     assert {info["opponent"] for info in ended} == {"frozen" if as_file else type(policy).__name__}

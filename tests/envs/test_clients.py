@@ -114,14 +114,10 @@ def test_advantages_are_of_the_returns_of_episodes(cleanrl, played, monkeypatch)
         assert returns[t, engagement] == pytest.approx(expected, abs=1e-4)
 
 
-def test_sb3_finds_nothing_wrong_with_discrete_actions():
+def test_sb3_finds_only_that_throttle_and_fire_begin_at_0():
+    """A warning of it about discrete actions would be an error here."""
     from stable_baselines3.common.env_checker import check_env
 
     check_env(MidrangeEnv())
-
-
-def test_sb3_finds_only_that_throttle_and_fire_begin_at_0():
-    from stable_baselines3.common.env_checker import check_env
-
     with pytest.warns(UserWarning, match="symmetric and normalized Box action space"):
         check_env(MidrangeEnv(action_mode="continuous"))

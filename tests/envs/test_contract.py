@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gym_vectors import final_infos
-from quick_fights import SHORT
+from quick_fights import SHORT, same
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
@@ -135,10 +135,6 @@ def history(face: Face, env: Any, steps: int = 12, **start: object) -> list[np.n
         if ends and not face.restarts:
             break
     return seen
-
-
-def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
 # Spaces, and the course of an episode
@@ -415,8 +411,6 @@ def test_options_must_be_a_dict(name):
         (MANY, (2, 2), ValueError, r"actions of shape \(2, 2\): must be \(2, 3\)"),
         (ONE, (2.0, 2.0, 0.0), TypeError, "float64: must be whole numbers"),
         (ONE, (None, None, None), TypeError, "object"),
-        (BOTH, (2, 2), ValueError, r"red_0: action of shape \(2,\): must be \(3,\)"),
-        (BOTH, None, TypeError, "red_0: action of type object"),
     ),
 )
 def test_wrong_actions_are_named(face, action, error, message):
@@ -425,6 +419,23 @@ def test_wrong_actions_are_named(face, action, error, message):
     with pytest.raises(error, match=message):
         face.step(env, np.array(actions) if face.restarts else actions)
     face.step(env, np.tile((2, 2, 0), (len(actions), 1)))
+
+
+@pytest.mark.parametrize(
+    ("face", "message", "answer"),
+    cases(
+        (("gym",), r"action of shape \(2,\): must be \(3,\)", np.zeros(2, int)),
+        (MANY, "actions of type float32: must be whole", np.zeros((ENVS, 3), np.float32)),
+    ),
+)
+def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own(face, message, answer):
+    def broken(observations: np.ndarray) -> np.ndarray:
+        return answer
+
+    env = face.make(opponent=broken)
+    rows = len(face.reset(env, SEED, None))
+    with pytest.raises((ValueError, TypeError), match=f"opponent broken: {message}"):
+        face.step(env, np.tile((2, 2, 0), (rows, 1)))
 
 
 @EACH_FACE

@@ -112,19 +112,6 @@ def test_without_copies_the_buffers_are_returned():
     assert not any(buffer.any() for buffer in buffers[1:])
 
 
-# Errors
-
-
-def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own():
-    def broken(observations: np.ndarray) -> np.ndarray:
-        return observations[:, :3]
-
-    envs = MidrangeVectorEnv(2, broken)
-    envs.reset()
-    with pytest.raises(TypeError, match="opponent broken: actions of type float32: must be whole"):
-        envs.step(np.zeros((2, 3), int))
-
-
 # With Gymnasium's own tools and wrappers
 
 

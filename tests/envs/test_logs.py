@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from policies import Constant
-from quick_fights import LEVELS, SHORT, UNSHAPED, draw_actions, joined
+from quick_fights import LEVELS, SHORT, UNSHAPED, draw_actions, joined, longest
 
 from midrange_puffer import Midrange
 from midrange_puffer.contest.evaluation import evaluate
@@ -13,12 +13,6 @@ from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 from midrange_puffer.policies.player import Player
 
 BLUE = 1
-
-
-def longest(env: Midrange) -> int:
-    """Returns the number of decisions after which every engagement has ended."""
-    rules = env.parameters
-    return int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
 
 
 def told(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[dict], dict]:

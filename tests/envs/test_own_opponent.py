@@ -173,8 +173,7 @@ def test_a_mix_in_a_match_is_drawn_by_its_shares(tmp_path):
 def test_levels_and_controls_are_told_apart(tmp_path):
     """Whole numbers are levels, and others controls, in either action mode."""
     path = own(
-        tmp_path,
-        LEFT + "def smooth(seen):\n    return np.tile([1.0, 1.0, 0.0], (len(seen), 1))\n",
+        tmp_path, LEFT + "def smooth(seen):\n    return np.tile([1.0, 1.0, 0.0], (len(seen), 1))\n"
     )
     for action_mode in ("discrete", "continuous"):
         seen = []

@@ -22,7 +22,6 @@ with warnings.catch_warnings():
 
 SEED = 5
 AGENTS = RED, BLUE = "red_0", "blue_0"
-RED_WINS, BLUE_WINS, DRAW = 1, 2, 3
 
 
 # The contract; a warning of these tests would be an error here

@@ -8,7 +8,7 @@ import frozen
 import numpy as np
 import pytest
 import torch
-from quick_fights import LEVELS, SHORT, UNSHAPED, joined
+from quick_fights import LEVELS, SHORT, UNSHAPED, joined, longest
 
 from midrange_puffer import FEATURES, Midrange, _core
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
@@ -35,13 +35,6 @@ def play(
         actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
         _, rewards, terminals, truncations, infos = env.step(actions)
         yield rewards.copy(), terminals | truncations, infos
-
-
-def due(env: Midrange, begun: np.ndarray, decisions: int) -> np.ndarray:
-    """True for engagements begun at these steps that are logged after so many decisions."""
-    rules = env.parameters
-    longest = int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
-    return begun + longest <= decisions
 
 
 def run_through(env: Midrange, decisions: int) -> None:
@@ -175,7 +168,7 @@ def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
                 changes += now[i] is not None and now[i] != rudders[i]
                 now[i] = rudders[i]
             assert now[i] == rudders[i]
-            if ended[i] and due(env, begun[i], 32 * 12):
+            if ended[i] and begun[i] + longest(env) <= 32 * 12:
                 expected[RUDDERS[now[i]]].append(RESULTS[rewards[i]])
         fresh = list(ended)
         begun[ended] = step
@@ -275,9 +268,8 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     run_through(env, 3 * LOOK_INTERVAL)
     frozen.write_pool(turners.parent, {"ahead": 2})
     run_through(env, LOOK_INTERVAL)
-    assert (
-        len(env._groups[0]._enemies.crew._opponents) == 1
-    )  # members without engagements are dropped
+    # Members without engagements are dropped.
+    assert len(env._groups[0]._enemies.crew._opponents) == 1
 
 
 def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
@@ -318,14 +310,14 @@ def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
 
 def test_a_pool_without_a_usable_member_is_refused(turners):
     path = frozen.write_pool(turners.parent, {"none": 1})
-    with pytest.raises(PoolError, match=r"pool.json: none of its members can be used"):
-        Midrange(2, "pool", pool=path).reset()
-    path.write_text("{}")
-    with pytest.raises(PoolError, match=r"pool.json: damaged: format: is missing"):
-        Midrange(2, "pool", pool=path).reset()
-    path.unlink()
-    with pytest.raises(PoolError, match=r"pool.json: No such file"):
-        Midrange(2, "pool", pool=path).reset()
+    for spoil, reason in (
+        (lambda: None, "none of its members can be used"),
+        (lambda: path.write_text("{}"), "damaged: format: is missing"),
+        (path.unlink, "No such file"),
+    ):
+        spoil()
+        with pytest.raises(PoolError, match=f"pool.json: {reason}"):
+            Midrange(2, "pool", pool=path).reset()
 
 
 # Logs
@@ -339,7 +331,7 @@ def test_the_score_is_that_against_others(turners):
     env.reset()
     begun = np.zeros(env.num_agents, int)
     for step, (rewards, ended, info) in enumerate(play(env, 320), 1):
-        told = ended & due(env, begun, 320)
+        told = ended & (begun + longest(env) <= 320)
         begun[ended] = step
         own += [float(reward == 0) for reward in rewards[0:20:2][told[0:20:2]]]
         others += [RESULTS[reward] for reward in rewards[20:][told[20:]]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from midrange_puffer import Midrange
 from midrange_puffer.game.parameters import PARAMETERS
 
 # Engagements that end soon, and in every way.
@@ -32,3 +33,14 @@ def joined(infos: list[dict[str, list[float]]]) -> dict[str, list[float]]:
 def draw_actions(seed: int, steps: int, agents: int) -> np.ndarray:
     """Returns random actions int32 [steps, agents, 3]."""
     return np.random.default_rng(seed).integers(0, LEVELS, (steps, agents, 3), np.int32)
+
+
+def same(arrays: list[np.ndarray], others: list[np.ndarray]) -> bool:
+    """True if two lists hold equal arrays."""
+    return len(arrays) == len(others) and all(map(np.array_equal, arrays, others))
+
+
+def longest(env: Midrange) -> int:
+    """Returns the number of decisions after which every engagement has ended."""
+    rules = env.parameters
+    return int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
