@@ -74,13 +74,10 @@ def test_r_aero_from_behind_and_from_ahead_is_the_closed_form(launch, target):
     assert nose_on == pytest.approx(ahead, abs=RESOLUTION + STEP * (SPENT + target))
 
 
-def test_the_ranges_are_in_order(game):
+def test_ranges_are_in_order_and_along_the_line_to_the_target_exactly_mirrored(game):
+    """The nose on the target or directly away from it: to the left is as to the right."""
     assert in_order(game)
     assert (game.stretches >= 1).all()  # point blank everything hits
-
-
-def test_shots_along_the_line_to_the_target_are_exactly_mirrored(game):
-    """The nose on the target or directly away from it: to the left is as to the right."""
     mirror = -np.arange(game.grid.aspect) % game.grid.aspect
     for name in (*EDGES, "stretches", "gaps"):
         values = getattr(game, name)[[0, -1]]

@@ -38,18 +38,16 @@ def put(core: _core.Core, env: int, seat: int, place, course: float, speed: floa
     return motion | {"vx": vx, "vy": vy}
 
 
-def scatter(core: _core.Core, spread: float = 20e3) -> list[tuple[dict, dict]]:
+def scatter(core: _core.Core, spread: float = 20e3) -> list[tuple[dict, ...]]:
     """Places all fighters at random, some with speeds beyond the map."""
     rng = np.random.default_rng(3)
-    pairs = []
-    for env in range(core.num_envs):
-        pairs.append(
-            tuple(
-                put(core, env, seat, rng.uniform(-spread, spread, 2), rng.uniform(-4, 4), speed)
-                for seat, speed in enumerate(rng.uniform(100, 560, 2).astype(np.float32))
-            )
+    return [
+        tuple(
+            put(core, env, seat, rng.uniform(-spread, spread, 2), rng.uniform(-4, 4), speed)
+            for seat, speed in enumerate(rng.uniform(100, 560, 2).astype(np.float32))
         )
-    return pairs
+        for env in range(core.num_envs)
+    ]
 
 
 def observe(core: _core.Core) -> np.ndarray:
@@ -97,9 +95,7 @@ def test_the_nodes_are_where_they_should_be():
     """
     core = make(2)
     half = 10_000 / np.sqrt(2)
-    for env, side in enumerate(
-        (1, -1)
-    ):  # the enemy to the right, so that the nose is left; mirrored
+    for env, side in enumerate((1, -1)):  # the enemy to the right: the nose is left; mirrored
         put(core, env, RED, (0, 0), 0, 300)
         # The line back to red has the angle 135 (-135) degrees, the nose is 90 on from there.
         put(core, env, BLUE, (half, -side * half), side * np.radians(225), 480)
@@ -122,14 +118,8 @@ def test_pilots_go_by_the_map(isa):
             there = np.array([np.cos(off), np.sin(off)])
             target = put(core, env, BLUE, 10_000 * there, course, rng.uniform(200, 500))
             reach = reach_of(CROOKED, CROOKED.nez, shooter, target)
-            put(
-                core,
-                env,
-                BLUE,
-                (0.99 if near[env] else 1.01) * reach * there,
-                course,
-                target["speed"],
-            )
+            away = (0.99 if near[env] else 1.01) * reach
+            put(core, env, BLUE, away * there, course, target["speed"])
         core.step_controls(np.zeros((200, 2, 3), np.float32), np.zeros((200, 2), np.float32))
         fired = [core.get_fighter(env, RED)["ammunition"] < 6 for env in range(200)]
         assert fired == near.tolist()
@@ -171,10 +161,8 @@ def test_shots_are_classed_by_the_map(isa):
 
 
 def test_where_r_nez_is_r_min_no_shot_is_inside():
-    class Escape(Crooked):
-        nez = CROOKED.minimum
-
-    core = make(200, envelope=Escape(), ammunition=1, time_limit=1)
+    escape = type("Escape", (Crooked,), {"nez": CROOKED.minimum})
+    core = make(200, envelope=escape(), ammunition=1, time_limit=1)
     scatter(core, 10e3)
     records = fire_once(core)
     assert not records["shots_in_nez"].any()

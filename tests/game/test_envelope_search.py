@@ -60,9 +60,7 @@ def near(found: np.ndarray, edge: float, side: int) -> bool:
 
 
 @given(
-    st.floats(0, 30_000),
-    st.floats(4000, 25_000),
-    st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    st.floats(0, 30_000), st.floats(4000, 25_000), st.lists(st.floats(0, 1), min_size=4, max_size=4)
 )
 def test_edges_of_intervals_are_found_to_the_resolution(minimum, width, shares):
     """The far ends of what each evasion leaves, too; R_NEZ is the least of them, and of R_aero."""

@@ -330,10 +330,11 @@ def test_the_mirrored_engagement_has_the_mirrored_graph():
     for seat in (RED, BLUE):
         state = sim.core.get_fighter(0, seat)
         mirrored.core.set_fighter(0, seat, state | mirror(state))
+        sim.set_fighter(0, seat)  # its present rudder and throttle become its controls
     for slot in sim.missiles["active"][0].nonzero()[0]:
         state = sim.core.get_missile(0, slot)
         mirrored.core.set_missile(0, slot, state | mirror(state))
-    plain = spacetime(hold_still(sim))
+    plain = spacetime(sim)
     other = spacetime(mirrored)
     flip = np.array([1, -1], np.float32)
     assert len(plain.missiles) >= 2
@@ -351,13 +352,6 @@ def test_the_mirrored_engagement_has_the_mirrored_graph():
 
 def mirror(state: dict[str, float]) -> dict[str, float]:
     return {name: -state[name] for name in ("y", "direction_y", "rudder")}
-
-
-def hold_still(sim: Simulation) -> Simulation:
-    """Makes the present positions of rudder and throttle the controls."""
-    for seat in (RED, BLUE):
-        sim.set_fighter(0, seat)
-    return sim
 
 
 @EACH_ISA
@@ -395,17 +389,14 @@ def test_horizon_and_interval():
             with pytest.raises(ValueError, match=f"{name} = .*must be a number of seconds above 0"):
                 spacetime(sim, **{name: value})
     assert len(spacetime(sim, horizon=999).times) == 1000
-    for horizon in (1000, 1e300, 10**300):
-        with pytest.raises(
-            ValueError, match=r"horizon = 1.*: must be at most 999 s, 1000 points 1"
-        ):
-            spacetime(sim, horizon=horizon)
-    for interval in (101, 1e300, 1e308):
-        with pytest.raises(
-            ValueError, match=r"interval = 1.*: must be at most 100 s, 1000 physics"
-        ):
-            spacetime(sim, interval=interval)
-    with pytest.raises(IndexError, match="env = 1"):
-        spacetime(sim, env=1)
-    with pytest.raises(IndexError, match="seat = 2"):
-        spacetime(sim, seat=2)
+    for name, most, values in (
+        ("horizon", "999 s, 1000 points 1", (1000, 1e300, 10**300)),
+        ("interval", "100 s, 1000 physics", (101, 1e300, 1e308)),
+    ):
+        for value in values:
+            with pytest.raises(ValueError, match=f"{name} = 1.*: must be at most {most}"):
+                spacetime(sim, **{name: value})
+    for wrong in ({"env": 1}, {"seat": 2}):
+        [(name, value)] = wrong.items()
+        with pytest.raises(IndexError, match=f"{name} = {value}"):
+            spacetime(sim, **wrong)

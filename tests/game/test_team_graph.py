@@ -62,12 +62,10 @@ def test_all_missiles_that_fly_at_the_fighter_are_the_enemys():
     for fighter in range(5):
         sim.set_fighter(0, fighter, x=5000 * fighter, y=20_000 * (fighter > 2), heading_deg=90)
     common = {"heading_deg": 0, "speed": 500}
-    sim.set_missile(0, 7, owner=4, target=1, x=0, y=9000, **common)
-    sim.set_missile(0, 3, owner=3, target=1, x=0, y=8000, **common)
-    sim.set_missile(0, 9, owner=3, target=0, x=0, y=7000, **common)  # at another one
-    sim.set_missile(0, 5, owner=1, target=4, x=0, y=6000, **common)
-    sim.set_missile(0, 6, owner=1, target=3, x=0, y=5000, **common)  # at another one
-    sim.set_missile(0, 8, owner=0, target=4, x=0, y=4000, **common)  # another one's
+    # Each is (slot, owner, target); the third, fifth and sixth are not of this pair.
+    missiles = [(7, 4, 1), (3, 3, 1), (9, 3, 0), (5, 1, 4), (6, 1, 3), (8, 0, 4)]
+    for place, (slot, owner, target) in enumerate(missiles):
+        sim.set_missile(0, slot, owner=owner, target=target, x=0, y=9000 - 1000 * place, **common)
     graph = pair_graph(sim, 0, 1, 4)
     told = [(one.slot, one.owner, one.target) for one in graph.missiles]
     assert told == [(3, 1, 0), (5, 0, 1), (7, 1, 0)]

@@ -10,14 +10,10 @@ from midrange_puffer import Simulation
 from midrange_puffer.game.paths import FLYING, HIT, LOST, Paths, outcome_words
 
 
-def fight(sizes, seed=0, pilots=("ace", "evader"), **parameters) -> tuple[Simulation, Paths]:
-    """Flies a fight to its end."""
-    sim = Simulation(1, seed, *pilots, **sized(*sizes, **parameters))
-    paths = Paths(sim)
-    while not sim.outcome[0]:
-        sim.step()
-        paths.note()
-    return sim, paths
+def fly_on(sim: Simulation, paths: Paths) -> None:
+    """Flies one decision."""
+    sim.step()
+    paths.note()
 
 
 @EACH_SIZE
@@ -26,7 +22,11 @@ def test_the_fate_of_all_is_what_the_core_has_counted(sizes, substeps):
     """However short flights are: shots, hits and deaths are those of the records."""
     changed = 0
     for seed in range(3):
-        sim, paths = fight(sizes, seed, substeps=substeps, launch_interval=0)
+        game = sized(*sizes, substeps=substeps, launch_interval=0)
+        sim = Simulation(1, seed, "ace", "evader", **game)
+        paths = Paths(sim)
+        while not sim.outcome[0]:
+            fly_on(sim, paths)
         state = {name: values[0] for name, values in sim.core.read("fighter").items()}
         assert [path.side for path in paths.fighters] == [0] * sizes[0] + [1] * sizes[1]
         for path in paths.fighters:
@@ -61,14 +61,12 @@ def two_against_one(**other) -> tuple[Simulation, Paths]:
 
 def test_a_missile_whose_target_dies_goes_for_the_next_one_or_is_lost():
     sim, paths = two_against_one()
-    sim.step()
-    paths.note()
+    fly_on(sim, paths)
     first, second = paths.missiles
     assert (first.fate, first.targets) == (HIT, [0, 0])
     assert (second.fate, second.targets) == (FLYING, [0, 1])
     sim, paths = two_against_one(x=-50_000)
-    sim.step()
-    paths.note()
+    fly_on(sim, paths)
     first, second = paths.missiles
     assert (first.fate, first.target) == (HIT, 0)
     assert (second.fate, second.targets) == (LOST, [0])
@@ -79,8 +77,7 @@ def test_paths_cut_back_and_flown_again_are_the_same():
     paths = Paths(sim)
     kept = None
     while not sim.outcome[0]:
-        sim.step()
-        paths.note()
+        fly_on(sim, paths)
         if kept is None and any(len(set(one.targets)) > 1 for one in paths.missiles):
             kept, then = sim.snapshot(), copy.deepcopy(paths.missiles)
     end = copy.deepcopy((paths.fighters, paths.missiles))
@@ -88,8 +85,7 @@ def test_paths_cut_back_and_flown_again_are_the_same():
     paths.cut_back()
     assert paths.missiles == then
     while not sim.outcome[0]:
-        sim.step()
-        paths.note()
+        fly_on(sim, paths)
     assert (paths.fighters, paths.missiles) == end
 
 
