@@ -164,10 +164,7 @@ def test_configs_of_the_repository_are_there():
     ("text", "parts"),
     [
         ("[trane]\n", ["[trane]", "no such section", "'train'"]),
-        (
-            "[train]\nlerning_rate = 1\n",
-            ["lerning_rate", "no such key", "[train] learning_rate?"],
-        ),
+        ("[train]\nlerning_rate = 1\n", ["lerning_rate", "no such key", "[train] learning_rate?"]),
         ("[base]\ngamma = 1\n", ["[base] gamma", "did you mean [train] gamma?"]),
         ("[sweep]\nepisodes = 4\n", ["[sweep] panel_episodes or [curriculum] episodes?"]),
         ("[train]\ngamma = 1.5\n", ["[train] gamma = 1.5", "a number from 0.0 to 1.0"]),

@@ -17,6 +17,7 @@ from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.game.actions import ACTION_MODES
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -31,6 +32,7 @@ DUEL = {
     "launch_interval": 600,
     "time_limit": 60,
 }
+MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
 SMALL = {"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000}
 
 
@@ -41,40 +43,36 @@ def policy():
 
 @pytest.fixture
 def recurrent():
-    return random_policy("Recurrent", {"input_size": 16, "hidden_size": 16})
+    return random_policy(*MEMORY)
 
 
-def test_a_shot_at_who_flies_straight_on_always_wins():
-    result = evaluate(Constant(), "straight", 40, **DUEL)
-    assert (result["win"], result["draw"], result["loss"], result["score"]) == (1, 0, 0, 1)
-    assert (result["shots"], result["hits"], result["hit_rate"]) == (1, 1, 1)
-    assert (result["in_nez_share"], result["wasted_share"]) == (1, 0)  # 5 km nose to nose
-    assert (result["shots_against"], result["hits_against"]) == (0, 0)
-    assert (result["mutual_kill"], result["truncated"]) == (0, 0)
-    assert result["launch_range"] == pytest.approx(5000, rel=1e-5)
-    # Without drag, closing at 800 m/s and gaining 147 m/s^2, the missile needs 4.3 s; with drag,
-    # and 500 m/s at first, not twice as long.
-    assert 4 < result["length"] < 9
+WIN, DRAW, LOSS = (
+    {"win": score == 1, "draw": score == 0.5, "loss": score == 0, "score": score}
+    for score in (1, 0.5, 0)
+)
+UNHARMED = {"shots_against": 0, "hits_against": 0, "mutual_kill": 0, "truncated": 0}
+NO_SHOT = {"shots": 0} | dict.fromkeys(
+    ("hit_rate", "launch_range", "in_nez_share", "between_share", "wasted_share")
+)
 
 
-def test_who_never_fires_at_a_shooter_always_loses():
-    result = evaluate(Constant(fire=0), "shooter", 40, **DUEL)
-    assert (result["win"], result["draw"], result["loss"], result["score"]) == (0, 0, 1, 0)
-    assert (result["shots"], result["hit_rate"], result["launch_range"]) == (0, None, None)
-    assert result["in_nez_share"] is result["between_share"] is result["wasted_share"] is None
-    assert (result["shots_against"], result["hits_against"]) == (1, 1)
-
-
-def test_who_never_fires_at_who_never_fires_always_draws_by_time():
-    result = evaluate(Constant(fire=0), "weave", 40, **DUEL)
-    assert (result["win"], result["draw"], result["loss"], result["score"]) == (0, 1, 0, 0.5)
-    assert result["truncated"] == 1
-    assert result["length"] == pytest.approx(60)
-
-
-def test_two_who_shoot_at_once_kill_each_other():
-    result = evaluate(Constant(), Constant(), 40, **DUEL)
-    assert (result["draw"], result["mutual_kill"], result["score"]) == (1, 1, 0.5)
+@pytest.mark.parametrize(
+    ("fire", "opponent", "expected", "length"),
+    [
+        # Without drag, closing at 800 m/s and gaining 147 m/s^2, the missile needs 4.3 s; with
+        # drag, and 500 m/s at first, not twice as long.
+        (1, "straight", WIN | UNHARMED | {"shots": 1, "hits": 1, "hit_rate": 1, "in_nez_share": 1,
+         "wasted_share": 0, "launch_range": pytest.approx(5000, rel=1e-5)}, (4, 9)),
+        (0, "shooter", LOSS | NO_SHOT | {"shots_against": 1, "hits_against": 1}, (4, 9)),
+        (0, "weave", DRAW | {"truncated": 1}, (59.99, 60.01)),
+        (1, Constant(), DRAW | {"mutual_kill": 1}, (4, 9)),
+    ],
+)  # fmt: skip
+def test_duels_end_as_the_shots_say(fire, opponent, expected, length):
+    """A shot always hits; fighters without shots draw by time."""
+    result = evaluate(Constant(fire=fire), opponent, 40, **DUEL)
+    assert {name: result[name] for name in expected} == expected
+    assert length[0] < result["length"] < length[1]
 
 
 @pytest.mark.parametrize("pilot", PILOTS)
@@ -160,18 +158,23 @@ def test_seats_are_alike(policy):
     assert abs(scores[0] - scores[1]) < 4 * sigma
 
 
-def test_a_recurrent_policy_remembers_each_engagement_alone(recurrent):
+@pytest.mark.parametrize("action_mode", ACTION_MODES)
+def test_a_recurrent_policy_remembers_each_engagement_alone(action_mode):
     """Acting for some engagements at a time gives what acting for each alone gives."""
+    policy = random_policy(*MEMORY, action_mode=action_mode)
     seen = np.random.default_rng(0).uniform(-1, 1, (3, 4, len(FEATURES))).astype(np.float32)
-    together = Player(recurrent, 4, 0, greedy=True)
-    alone = [Player(recurrent, 1, 0, greedy=True) for _ in range(4)]
+    together = Player(policy, 4, 0, greedy=True)
+    alone = [Player(policy, 1, 0, greedy=True) for _ in range(4)]
     for step, envs in enumerate(([0, 1, 2, 3], [1, 3], [0, 3])):
-        actions = together.act(seen[step, envs], np.array(envs))
-        for env, action in zip(envs, actions, strict=True):
-            assert (alone[env].act(seen[step, [env]], np.array([0]))[0] == action).all()
-    fresh = Player(recurrent, 4, 0, greedy=True)
+        flown = together.act(seen[step, envs], np.array(envs))
+        for env, row in zip(envs, flown, strict=True):
+            own = alone[env].act(seen[step, [env]], np.array([0]))[0]
+            np.testing.assert_allclose(own, row, atol=1e-6 * (action_mode == "continuous"))
+    fresh = Player(policy, 4, 0, greedy=True)
     assert (fresh._memory["lstm_h"] == 0).all()
     assert (together._memory["lstm_h"] != 0).any(dim=1).all()
+    forgetful = fresh.act(seen[2, [0]], np.array([0]))
+    assert action_mode == "discrete" or not np.allclose(forgetful, flown[0], atol=1e-3)
 
 
 def test_drawn_actions_follow_the_policy():
@@ -216,14 +219,13 @@ def run_eval(folder, *options: str) -> dict:
     return json.loads(report.read_text())
 
 
-def test_eval_reports_every_pilot(trained, capsys):
+def test_eval_reports_every_pilot_and_the_mean(trained, capsys):
     report = run_eval(trained)
     printed = capsys.readouterr().out
     assert report["model"] == str(trained / "run" / "model_000008.pt")
     assert (report["episodes"], report["seed"], report["greedy"]) == (20, 0, False)
     assert tuple(report["opponents"]) == PILOTS
-    for name, result in report["opponents"].items():
-        assert name in printed
+    for result in report["opponents"].values():
         assert result["win"] + result["draw"] + result["loss"] == pytest.approx(1)
         assert result["score"] == pytest.approx(result["win"] + result["draw"] / 2)
         for outcome in ("win", "draw", "loss", "score"):
@@ -232,6 +234,12 @@ def test_eval_reports_every_pilot(trained, capsys):
         for key in ("shots", "shots_against", "hits", "hits_against", "length"):
             assert result[key] >= 0
         assert {"hit_rate", "launch_range", "mutual_kill", "truncated"} < set(result)
+    scores = [result["score"] for result in report["opponents"].values()]
+    assert report["mean"]["score"] == pytest.approx(np.mean(scores))
+    rows = [line.split() for line in printed.splitlines() if line[:1].strip()]
+    assert rows[-1][0] == "mean"
+    assert rows[-1][4] == f"{np.mean(scores):.3f}"
+    assert [row[0] for row in rows[-len(PILOTS) - 1 : -1]] == [*PILOTS]
 
 
 def test_eval_repeats_itself(trained):
@@ -323,17 +331,6 @@ def test_a_run_stands_for_its_newest_model(trained):
         assert report["model"] == str(newest)
     with pytest.raises(UserError, match=r"runn: no such run folder, .* newest runs are run"):
         run_eval(trained, "--load-model-path", "runn")
-
-
-def test_the_last_row_is_the_mean_over_the_opponents(trained, capsys):
-    report = run_eval(trained)
-    scores = [result["score"] for result in report["opponents"].values()]
-    assert len(scores) == len(PILOTS)
-    assert report["mean"]["score"] == pytest.approx(np.mean(scores))
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line[:1].strip()]
-    assert rows[-1][0] == "mean"
-    assert rows[-1][4] == f"{np.mean(scores):.3f}"
-    assert [row[0] for row in rows[-len(PILOTS) - 1 : -1]] == [*PILOTS]
 
 
 def test_a_long_name_stays_in_one_line(trained, capsys, monkeypatch):

@@ -159,20 +159,6 @@ def test_policies_of_both_kinds_meet():
     assert result["win"] == pytest.approx(back["loss"], abs=0.4)
 
 
-def test_a_memory_is_of_one_engagement():
-    policy = random_policy(*MEMORY, action_mode="continuous")
-    seen = np.random.default_rng(0).uniform(-1, 1, (3, 4, len(FEATURES))).astype(np.float32)
-    together = Player(policy, 4, 0, greedy=True)
-    alone = [Player(policy, 1, 0, greedy=True) for _ in range(4)]
-    for step, envs in enumerate(([0, 1, 2, 3], [1, 3], [0, 3])):
-        flown = together.act(seen[step, envs], np.array(envs))
-        for env, row in zip(envs, flown, strict=True):
-            own = alone[env].act(seen[step, [env]], np.array([0]))[0]
-            np.testing.assert_allclose(own, row, atol=1e-6)
-    forgetful = Player(policy, 1, 0, greedy=True).act(seen[2, [0]], np.array([0]))
-    assert not np.allclose(forgetful, flown[0], atol=1e-3)
-
-
 def test_a_flown_fight_is_rewound_and_replayed():
     contestants = [random_policy(*MEMORY, action_mode="continuous"), random_policy()]
     session = Session(contestants, **NEAR)

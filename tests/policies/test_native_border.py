@@ -43,25 +43,23 @@ def test_what_crosses_the_border_is_checked():
     settings_ = (0.2, 0.2, 1.0, 0.1)
     gradient = np.zeros(network.size, np.float32)
 
-    def learn(rows: list[int], to: np.ndarray = gradient, by: np.ndarray = judged) -> None:
-        network.gradient(experience.arrays(), np.array(rows), *by, settings_, 1.0, to, *by)
+    def learn(rows: list[int], to: np.ndarray = gradient) -> None:
+        arguments = *judged, settings_, 1.0, to, *judged
+        network.gradient(experience.arrays(), np.array(rows), *arguments)
 
-    with pytest.raises(ValueError, match="parameters of 3 numbers"):
-        network.load(np.zeros(3, np.float32))
-    with pytest.raises(ValueError, match="71 features or more"):
-        network.act(wide[:, :70], None, actions)
-    with pytest.raises(ValueError, match="noise must be of shape"):
-        network.act(wide, np.zeros((3, 3), np.float32), actions)
-    with pytest.raises(ValueError, match="actions of float32"):
-        network.act(wide, None, actions.astype(np.float32))
-    with pytest.raises(IndexError, match="segment 4"):
-        learn([0, 1, 2, 4])
-    with pytest.raises(IndexError, match="segment -1"):
-        learn([0, 1, 2, -1])
-    with pytest.raises(ValueError, match=r"logprobs of shape \(4, 8\): must be \(3, 8\)"):
-        learn([0, 1, 2])
-    with pytest.raises(ValueError, match="gradient of 5 numbers"):
-        learn([0, 1, 2, 3], np.zeros(5, np.float32))
+    f4 = np.float32
+    for function, arguments, error, message in (
+        (network.load, (np.zeros(3, f4),), ValueError, "parameters of 3 numbers"),
+        (network.act, (wide[:, :70], None, actions), ValueError, "71 features or more"),
+        (network.act, (wide, np.zeros((3, 3), f4), actions), ValueError, "noise must be of shape"),
+        (network.act, (wide, None, actions.astype(f4)), ValueError, "actions of float32"),
+        (learn, ([0, 1, 2, 4],), IndexError, "segment 4"),
+        (learn, ([0, 1, 2, -1],), IndexError, "segment -1"),
+        (learn, ([0, 1, 2],), ValueError, r"logprobs of shape \(4, 8\): must be \(3, 8\)"),
+        (learn, ([0, 1, 2, 3], np.zeros(5, f4)), ValueError, "gradient of 5 numbers"),
+    ):
+        with pytest.raises(error, match=message):
+            function(*arguments)
     with pytest.raises(RuntimeError, match="without room for gradients"):
         make_network(policy, learns=False).gradient(
             experience.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
@@ -137,31 +135,26 @@ def test_arrays_that_c_cannot_read_are_refused():
     rows, judged = np.arange(4), np.zeros((2, 4, 8), np.float32)
     gradient, momentum = np.zeros((2, network.size), np.float32)
 
-    with pytest.raises(ValueError, match="parameters must be aligned"):
-        network.load(unaligned(weights))
-    with pytest.raises(ValueError, match="momentum must be aligned"):
-        network.muon(weights, unaligned(momentum), gradient, 0.1, 0.9, 1.0)
-    with pytest.raises(ValueError, match="observations must be aligned"):
-        network.act(unaligned(seen), noise, actions)
-    with pytest.raises(ValueError, match="noise must be aligned"):
-        network.act(seen, unaligned(noise), actions)
-    with pytest.raises(ValueError, match="aligned"):
-        network.act(seen, noise, unaligned(actions))
-    with pytest.raises(ValueError, match="rows must be aligned"):
-        network.score(experience.arrays(), unaligned(rows), *judged)
-    with pytest.raises(ValueError, match="values must be aligned"):
-        network.score(experience.arrays(), rows, judged[0], unaligned(judged[1]))
-    for index, name in enumerate(["observations", "actions", "log-probabilities", "values"]):
-        arrays = [*experience.arrays()]
-        arrays[index] = unaligned(arrays[index])
-        with pytest.raises(ValueError, match=f"{name} .*aligned"):
-            network.score(arrays, rows, *judged)
     apart = np.zeros(4, [("seen", "f4", (71,)), ("other", "u1")])["seen"]  # rows 285 bytes apart
-    with pytest.raises(ValueError, match="rows whole numbers apart"):
-        network.act(apart, noise, actions)
-    actions.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        network.act(seen, noise, actions)
+    fixed, arrays = actions.copy(), experience.arrays()
+    fixed.flags.writeable = False
+    refused = [
+        (network.load, (unaligned(weights),), "parameters must be aligned"),
+        (network.muon, (weights, unaligned(momentum), gradient, 0.1, 0.9, 1.0), "momentum must be"),
+        (network.act, (unaligned(seen), noise, actions), "observations must be aligned"),
+        (network.act, (seen, unaligned(noise), actions), "noise must be aligned"),
+        (network.act, (seen, noise, unaligned(actions)), "aligned"),
+        (network.act, (apart, noise, actions), "rows whole numbers apart"),
+        (network.act, (seen, noise, fixed), "read-only"),
+        (network.score, (arrays, unaligned(rows), *judged), "rows must be aligned"),
+        (network.score, (arrays, rows, judged[0], unaligned(judged[1])), "values must be aligned"),
+    ]
+    for index, name in enumerate(["observations", "actions", "log-probabilities", "values"]):
+        moved = [*arrays[:index], unaligned(arrays[index]), *arrays[index + 1 :]]
+        refused.append((network.score, (moved, rows, *judged), f"{name} .*aligned"))
+    for function, arguments, message in refused:
+        with pytest.raises(ValueError, match=message):
+            function(*arguments)
 
 
 def unaligned(array: np.ndarray) -> np.ndarray:

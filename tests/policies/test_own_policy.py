@@ -161,15 +161,9 @@ class AtHome(Good):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (
-            Wide,
-            r"Wide.forward_eval: its actions are \[3, 10\], expected logits, a tuple",
-        ),
+        (Wide, r"Wide.forward_eval: its actions are \[3, 10\], expected logits, a tuple"),
         (Flat, r"Flat.forward_eval: its values are \[3\], expected \[3, 1\]"),
-        (
-            Alone,
-            r"Alone.forward_eval: its values are \[3, 3\]|gives a \w+, not \(actions",
-        ),
+        (Alone, r"Alone.forward_eval: its values are \[3, 3\]|gives a \w+, not \(actions"),
         (Wrong, r"Wrong.forward_eval: RuntimeError: .* \(.*test_own_policy.py, line \d+\)"),
         (Forgetful, r'forward_eval: leaves state\["lstm_h"\] of shape \[1, 4\], expected \[3, 4\]'),
         (AtHome, r"AtHome.forward_eval: KeyError: 'done' \(.*line \d+\)"),  # fights have none

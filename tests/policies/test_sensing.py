@@ -85,10 +85,9 @@ def test_a_policy_of_one_sensing_is_refused_in_the_other_game(files, sensing):
     game = {"sensing": sensing} | SHORT
     with pytest.raises(UserError, match=expected):
         Midrange(4, opponent=str(files[other]), **game)
-    with pytest.raises(UserError, match=expected):
-        evaluate(files[other], "ace", 4, 0, **resolve(game))
-    with pytest.raises(UserError, match=expected):
-        evaluate(files[sensing], files[other], 4, 0, **resolve(game))
+    for pair in ((files[other], "ace"), (files[sensing], files[other])):
+        with pytest.raises(UserError, match=expected):
+            evaluate(*pair, 4, 0, **resolve(game))
     evaluate(files[sensing], files[sensing], 4, 0, **resolve(game))
 
 

@@ -1,6 +1,8 @@
 """A team's policy takes any number of rows, in any order, in torch and in C."""
 
+from functools import partial
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -171,8 +173,8 @@ def test_the_c_learners_gradient_is_autograds(
     decisions = np.flatnonzero(rng.random(150) >= dead).astype(np.int32)
     decisions = decisions if len(decisions) else np.zeros(1, np.int32)
 
-    network = make_network(policy)
-    network = _learner.Network(*_arguments_of(policy), isa=isa, entities=_entities_of(policy))
+    with mock.patch.object(_learner, "Network", partial(_learner.Network, isa=isa)):
+        network = make_network(policy)
     network.load(flat_copy(policy).numpy())
     gradient = np.zeros(network.size, np.float32)
     logprobs, values = np.full((2, *shape), -7, np.float32)
@@ -190,20 +192,6 @@ def test_the_c_learners_gradient_is_autograds(
         assert (untouched == -7).all()
     scale = float(exact[2].abs().max())
     np.testing.assert_allclose(gradient, exact[2], rtol=0, atol=2e-4 * scale + 1e-6)
-
-
-def _arguments_of(policy: Policy) -> tuple[object, ...]:
-    levels = None
-    if not policy.is_continuous:
-        levels = (*policy.actor.levels[:2], 1 + enemies_of(policy.rows).rows)
-    widths = (policy.hidden_size,) * policy.hidden_layers
-    return policy.features, widths, levels, [[0, 0.5, 0.5], [1, 0.5, 0.5]], (0.05, 1.0)
-
-
-def _entities_of(policy: Policy) -> tuple[object, ...]:
-    own, *others = policy.rows
-    kinds = [(one.rows, one.features, one.place) for one in others]
-    return own.features, policy.entity_size, 1, kinds
 
 
 @pytest.mark.parametrize(
