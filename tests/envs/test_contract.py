@@ -103,9 +103,9 @@ def reset_gym(env: gymnasium.Env, seed: int | None, options: dict | None) -> np.
 
 FACES = {
     "gym": Face(MidrangeEnv, reset_gym, step_single, False),
-    "vector": Face(partial(MidrangeVectorEnv, ENVS), reset_gym, step_vector, True),
+    "vector": Face(partial(MidrangeVectorEnv, num_envs=ENVS), reset_gym, step_vector, True),
     "pettingzoo": Face(MidrangeParallelEnv, reset_parallel, step_parallel, False),
-    "sb3": Face(partial(make_stable, ENVS), reset_stable, step_stable, True),
+    "sb3": Face(partial(make_stable, num_envs=ENVS), reset_stable, step_stable, True),
 }
 EACH_FACE = pytest.mark.parametrize("face", FACES.values(), ids=FACES)
 
@@ -348,6 +348,9 @@ def cases(*rows: tuple) -> list:
         (ALL, {"time_limt": 3}, "time_limt = 3: no such parameter; did you mean 'time_limit'"),
         (("vector",), {"copi": False}, "copi = False: .*did you mean 'copy'"),
         (MANY, {"num_env": 2}, "num_env = 2: no such parameter; did you mean 'num_envs'"),
+        (MANY, {"num_envs": 0}, "num_envs = 0: must be a whole number from 1"),
+        (MANY, {"num_envs": 1.5}, "num_envs = 1.5: must be a whole number from 1"),
+        (MANY, {"num_envs": "x"}, "num_envs = 'x': must be a whole number from 1"),
         (("gym", "pettingzoo"), {"num_envs": 4}, "num_envs = 4: no such parameter$"),
         (("gym", "sb3", "pettingzoo"), {"copy": False}, "copy = False: no such parameter$"),
         (BOTH, {"opponent": "ace"}, "opponent = 'ace': no such parameter$"),
@@ -357,12 +360,6 @@ def cases(*rows: tuple) -> list:
 def test_wrong_arguments_are_named(face, kwargs, message):
     with pytest.raises((ValueError, TypeError), match=message):
         face.make(**kwargs)
-
-
-@pytest.mark.parametrize("num_envs", [0, 1.5, "x"])
-def test_there_are_engagements(num_envs):
-    with pytest.raises(ValueError, match=f"num_envs = {num_envs!r}: must be a whole number from 1"):
-        MidrangeVectorEnv(num_envs)
 
 
 @pytest.mark.parametrize(

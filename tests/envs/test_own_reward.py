@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from places import EXAMPLES
-from quick_fights import LEVELS, SHORT
+from quick_fights import LEVELS, SHORT, draw_actions
 
 from midrange_puffer import FEATURES, Midrange, _core
 from midrange_puffer.envs.midrange import env_class
@@ -47,7 +47,7 @@ class Watcher(Midrange):
 def fly(env: Midrange, steps: int, seed: int = 3) -> list[np.ndarray]:
     """Flies at random from a reset; returns the rewards, [steps, agents]."""
     env.reset(seed)
-    actions = np.random.default_rng(seed).integers(0, LEVELS, (steps, env.num_agents, 3), np.int32)
+    actions = draw_actions(seed, steps, env.num_agents)
     return np.array([env.step(step)[1].copy() for step in actions])
 
 

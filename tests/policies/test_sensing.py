@@ -92,13 +92,10 @@ def test_a_policy_of_one_sensing_is_refused_in_the_other_game(files, sensing):
 
 
 def test_a_pilot_that_flies_by_sensors_is_refused_without_them(files):
-    for sensing in ("full", "radar"):
-        words = ["--load-model-path", str(files[sensing]), "--opponent", "notcher"]
-        if sensing == "radar":
-            assert cli.run("eval", [*words, "--episodes", "2", "--env.time-limit=5"]) == 0
-        else:
-            with pytest.raises(UserError, match="pilot notcher: needs sensing = radar"):
-                cli.run("eval", words)
+    words = ["--opponent=notcher", "--episodes=2", "--env.time-limit=5"]
+    assert cli.run("eval", ["--load-model-path", str(files["radar"]), *words]) == 0
+    with pytest.raises(UserError, match="pilot notcher: needs sensing = radar"):
+        cli.run("eval", ["--load-model-path", str(files["full"]), *words])
 
 
 def test_a_mix_of_both_sensings_is_refused_in_both_games(files):
