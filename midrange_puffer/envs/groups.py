@@ -1,4 +1,4 @@
-"""Groups of engagements, each with a core of its own: against pilots, and against itself.
+"""Groups of engagements, each with its own core: against pilots, and agents against agents.
 
 Groups against models, functions or a pool are in crews.py.
 """
@@ -42,7 +42,7 @@ class Ledger:
 
     def clear(self) -> None:
         """Forgets all engagements: in every place a new one starts now, at step 0."""
-        self._begins = np.zeros(self._num_envs, np.int64)  # of the open engagement in each place
+        self._begins = np.zeros(self._num_envs, np.int64)  # start of the engagement in a place
         self._kept: list[np.ndarray] = []  # starts, records, other columns, not yet released
 
     def take_due(

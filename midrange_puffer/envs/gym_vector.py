@@ -88,7 +88,7 @@ else:
 
         Args:
             num_envs: engagements.
-            observation_space, action_space: of one environment.
+            observation_space, action_space: spaces of one environment.
         """
 
         metadata: ClassVar[dict[str, object]] = {}

@@ -335,9 +335,9 @@ def launch_zone(
     Args:
         envelope: the envelope.
         edge: "minimum", "inner", "nez", "cold" or "aero": the name of one of its arrays.
-        bearings: of the target from the launcher [rad], counter-clockwise from +x.
-        headings: of launcher and target [rad], counter-clockwise from +x.
-        speeds: of launcher and target [m/s].
+        bearings: bearings of the target from the launcher [rad], counter-clockwise from +x.
+        headings: headings of launcher and target [rad], counter-clockwise from +x.
+        speeds: speeds of launcher and target [m/s].
 
     Returns:
         Ranges [m].

@@ -108,7 +108,7 @@ def farthest(
     down, and any target speed between the present one and the one that the target can hold.
 
     Args:
-        parameters: those of flight and missiles.
+        parameters: the parameters of flight and missiles.
         aspect: float [aspects, 2], unit vectors of the target's velocity in a frame whose x axis
             points from the target to the launcher.
         launch_speeds, target_speeds: [launches] and [targets], m/s.

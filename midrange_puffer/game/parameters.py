@@ -42,7 +42,7 @@ class Option:
 
     name: str
     kind: type
-    default: Any  # of this kind
+    default: Any  # a value of this kind
     meaning: str
     minimum: int | None = None
     maximum: int | None = None

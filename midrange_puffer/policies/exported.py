@@ -272,7 +272,7 @@ class ExportedPolicy(PolicyModule):
             results = self._session.run(self._outputs, zeros)
             # Raises an error if a result is no array.
             shapes = [values.shape for values in results]  # pyright: ignore[reportAttributeAccessIssue]
-        except Exception as error:  # of many types, as above
+        except Exception as error:  # any of many types, as above
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: its graph cannot be computed ({reason})") from None
         if shapes != (wanted := [(2, width) for width in outputs.values()]):

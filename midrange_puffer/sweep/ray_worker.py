@@ -19,7 +19,7 @@ from midrange_puffer.train.machine import CORES
 
 PATIENCE = 1.0  # longest wait of a `look` for the end of a trial [s]
 GRACE = 3.0  # time for an actor to end its trial, before it is killed [s]
-MOST_LOSSES = 5  # of actors in a row, each before its trial has begun
+MOST_LOSSES = 5  # actors lost in a row, before their trial began, that end the sweep
 
 
 class NodeError(UserError):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 POLL_INTERVAL = 0.1  # time between two looks at the workers [s]
 ERROR_EXITS = (1, 2)  # exit statuses of a process that ended by an error
 ALIKE = 5  # failures in a row for the same reason, after which the sweep ends
-LOSSES = 3  # of the same trial, after which it has failed: it may be the cause itself
+LOSSES = 3  # losses of a trial, after which it has failed: it may be the cause itself
 
 
 class SweepError(UserError):

@@ -40,7 +40,7 @@ class Look:
 class TrialProcess:
     """The process of one trial.
 
-    It runs in a session of its own: Ctrl-C does not reach it, and one signal kills it with its
+    It runs in its own session: Ctrl-C does not reach it, and one signal kills it with its
     children. Its stdin is a pipe that closes when this process ends; then it ends, too.
 
     Args:

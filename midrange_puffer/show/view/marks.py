@@ -22,7 +22,7 @@ from midrange_puffer.show.view.canvas import (
 from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment
 
 RING = 19  # radius of the ring around the focus's fighter [px]
-CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # of the marks around its target [px]
+CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # corner of the frame around its target [px]
 DASHES = 41  # points of a dashed line
 SYMBOL = 14  # half the side of the square around a symbol that labels leave free [px]
 LEADER = 26  # least distance of a label from its symbol that gets a connecting line [px]

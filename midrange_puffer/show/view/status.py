@@ -26,15 +26,15 @@ from midrange_puffer.show.view.marks import Spot
 from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes
 from midrange_puffer.show.view.sensors import contact_words
 
-HEIGHT = 64  # of the bar in one against one, and of instruments [px]
-LEAST_WIDTH = 46  # of an instrument [px]
+HEIGHT = 64  # height of the bar in one against one, and of instruments [px]
+LEAST_WIDTH = 46  # least width of an instrument [px]
 NARROW = 220  # greatest width of an area of instruments without a name [px]
-TIME_WIDTH = 110  # of the time's column [px]
+TIME_WIDTH = 110  # width of the time's column [px]
 WIDE = 700  # least width of a bar with room for both sides [px]
 HEAD, ROW, FOOT = 28, 17, 6  # above the lines of a team, of each line, and below them [px]
 MOST = 0.4  # greatest share of a view's height that the lines may take; else sums are shown
-SIDE_SHARE = 0.31  # of the width of a wide bar that a side's lines take
-BARS, BAR_STEP = 64, 6  # where a line's missile bars begin, and their distance [px]
+SIDE_SHARE = 0.31  # width of a side's lines, as a share of a wide bar's width
+BARS, BAR_STEP = 64, 6  # left end of a line's missile bars, and their distance [px]
 
 
 def bar_height(view: pygame.Rect, sizes: Sequence[int], has_focus: bool) -> int:
