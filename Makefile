@@ -21,6 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # How many workers there are, which tests stay together and which come first is said in
 # tests/conftest.py.
 SIDE_BY_SIDE := -n auto --no-loadscope-reorder
+C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
@@ -77,15 +78,17 @@ newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium
 	    tests/envs/test_contract.py tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py \
 	    tests/envs/test_start_options.py $(ARGS)
 
-lint: $(DEPENDENCIES) ## check Python with ruff and pyright, and C with every compiler, warnings as errors
+lint: $(DEPENDENCIES) ## check Python with ruff and pyright, C with clang-format and every compiler
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 	$(BIN)/python setup.py -q lint_core
 
-format: $(DEPENDENCIES) ## format the Python code
+format: $(DEPENDENCIES) ## format the Python and C code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
 
 bench: setup ## measure the environment alone, then its share of training
 	$(BIN)/python benchmarks/sps.py

@@ -8,8 +8,8 @@
 #include "kernel.h"
 #include "simulation.h"
 
-static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
-                           float load_limit, float rudder_rate, float thrust) {
+static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag, float load_limit,
+                           float rudder_rate, float thrust) {
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
   double k = 0.25 / (cd0 * (double)lift_drag * (double)lift_drag), dt = (double)p->physics_dt;
   return (MrAirframe){

@@ -92,8 +92,7 @@ static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter 
 
 // Launches a missile of one fighter in one lane at an enemy that it knows; -1 is no enemy. Returns false if the fighter
 // is dead, has no missile left or no enemy to launch it at, or if no slot is free. `picture` is NULL without sensors.
-static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
-                         int lane) {
+static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target, int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
@@ -148,8 +147,8 @@ static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture
 // Outcomes ------------------------------------------------------------------------------------------------
 
 // Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam. In teams it must live.
-static void mr_count_pressing(const MrSim *sim, const MrScene *scene,
-                              const int32_t living[MR_SIDES][MR_LANES], MrBlock *b) {
+static void mr_count_pressing(const MrSim *sim, const MrScene *scene, const int32_t living[MR_SIDES][MR_LANES],
+                              MrBlock *b) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const int32_t *enemies = living[!mr_side(sim, f)];
     MR_FOR_LANES(i) {

@@ -38,8 +38,7 @@ static inline void mr_fly_arc(float half_length, float lift, float *x, float *y,
 }
 
 // A whole step of any length; `thrust` in m/s^2.
-static inline void mr_fly(const MrConstants *k, const MrAirframe *frame, float dt, float thrust, MrBody *body,
-                          int i) {
+static inline void mr_fly(const MrConstants *k, const MrAirframe *frame, float dt, float thrust, MrBody *body, int i) {
   float v = body->v[i], lift = mr_lift(k, frame, v, body->rudder[i]);
   float drag = frame->cd0 + frame->k * (lift * lift);
   body->v[i] = mr_next_speed(v, thrust * dt, drag * dt);

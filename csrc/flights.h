@@ -141,8 +141,8 @@ static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_
 
 // Begins a flight: notes a hit in the first step for missiles already within the radius. Returns whether any missile
 // could come within the radius in the time t. Then `reach2` is set.
-static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, float t, int64_t first,
-                                   MrPacked *p, float reach2[MR_LANES]) {
+static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, float t, int64_t first, MrPacked *p,
+                                   float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius, dt = k->dt;
   float gain = (k->fighter.thrust + k->missile.thrust) * t;  // an upper bound of what the closing speed grows by
@@ -165,8 +165,7 @@ static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, 
 }
 
 // `motions` are the fighters' before the first step.
-static void mr_begin_flights(const MrSim *sim, const MrMotions *motions, int32_t steps, MrPacked *p,
-                             MrNear *near) {
+static void mr_begin_flights(const MrSim *sim, const MrMotions *motions, int32_t steps, MrPacked *p, MrNear *near) {
   float t = (float)steps * sim->constants.dt;
   near->count = 0;
   for (int32_t first = 0; first < p->count; first += MR_LANES) {
@@ -231,8 +230,8 @@ static inline void mr_note_spent(const MrSim *sim, int32_t step, int64_t first, 
 }
 
 // Notes the ends of the near missiles in a step that has been flown.
-static inline void mr_note_ends(const MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j,
-                                MrNear *near, MrPacked *p) {
+static inline void mr_note_ends(const MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j, MrNear *near,
+                                MrPacked *p) {
   int64_t first = near->first[j];
   MR_ALIGNED int32_t reaches[MR_LANES];
   MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];

@@ -71,8 +71,7 @@ static void mr_place_body(MrBody *body, int lane, float x, float c, float s, flo
 }
 
 // Puts a shot into a lane of an empty block and launches its missile.
-static void mr_place_shot(const MrSim *sim, const MrShot *shot, MrBlock *b, MrEvaders *evaders,
-                          int lane) {
+static void mr_place_shot(const MrSim *sim, const MrShot *shot, MrBlock *b, MrEvaders *evaders, int lane) {
   MrFighter *shooter = &b->fighters[MR_SHOOTER], *target = &b->fighters[MR_TARGET];
   // The line from the target to the shooter points along -x.
   mr_place_body(&shooter->body, lane, 0.0f, shot->nose_x, shot->nose_y, shot->launch_speed);
@@ -91,8 +90,7 @@ static void mr_place_shot(const MrSim *sim, const MrShot *shot, MrBlock *b, MrEv
 // Ends fly-outs whose missile is burnt out and slower than a target that runs straight away: the range can then only
 // grow. To be safe, the missile must be 5 % slower, and the target's nose within 14 degrees (cosine 0.97) of the line
 // away from the missile, with almost no rudder.
-static void mr_give_up_outrun(const MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
-                              MrBlock *b) {
+static void mr_give_up_outrun(const MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders, MrBlock *b) {
   const MrConstants *k = &sim->constants;
   const MrBody *target = &b->fighters[MR_TARGET].body;
   MrMissile *m = &b->missiles[0];

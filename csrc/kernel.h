@@ -9,7 +9,7 @@
 
 // Destination of the results of a decision.
 typedef struct {
-  MrResults to;     // arrays with the rows of all blocks; a result whose array is NULL is not written
+  MrResults to;        // arrays with the rows of all blocks; a result whose array is NULL is not written
   bool every_fighter;  // true: a row for every fighter; false: a row for every agent
 } MrOutputs;
 
@@ -32,8 +32,8 @@ typedef struct MrKernel {
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
-  void (*look_ahead)(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval,
-                     int32_t count, MrMoment *moments, MrPrediction *predictions);
+  void (*look_ahead)(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
+                     MrMoment *moments, MrPrediction *predictions);
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 

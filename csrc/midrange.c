@@ -263,9 +263,7 @@ static void observe(MrSim *sim, MrOutputs out) {
   do_blocks(&(BlockWork){.sim = sim, .do_block = observe_block, .out = out});
 }
 
-void mr_observe(MrSim *sim, float *observations) {
-  observe(sim, (MrOutputs){.to.observations = observations});
-}
+void mr_observe(MrSim *sim, float *observations) { observe(sim, (MrOutputs){.to.observations = observations}); }
 
 void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
@@ -292,8 +290,8 @@ void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrSh
   sim->pair_kernel->look_up_shots(sim, shots, count, edges);
 }
 
-void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
-                   MrMoment *moments, MrPrediction *predictions) {
+void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count, MrMoment *moments,
+                   MrPrediction *predictions) {
   sim->kernel->look_ahead(sim, env / MR_LANES, env % MR_LANES, seat, interval, count, moments, predictions);
 }
 
@@ -370,6 +368,4 @@ uint64_t mr_state_hash(const MrSim *sim) { return sim->access->state_hash(sim); 
 
 void mr_direction(double degrees, float *x, float *y) { mr_unit_vector(degrees / 360.0, x, y); }
 
-void mr_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
-  mr_philox(counter, key, out);
-}
+void mr_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) { mr_philox(counter, key, out); }

@@ -18,11 +18,13 @@
 
 #include "params.h"
 
-enum { MR_LANES = 16 };                  // engagements in a block, one in each vector lane
-enum { MR_SIDES = 2 };                   // red and blue
-enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };  // fighters of a side, and of both
-enum { MR_MISSILES_PER_FIGHTER = 6 };    // greatest value of the parameter `ammunition`; slots for missiles in the air
-enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots where one fights against one
+enum { MR_LANES = 16 };  // engagements in a block, one in each vector lane
+enum { MR_SIDES = 2 };   // red and blue
+// Fighters of a side, and of both sides.
+enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };
+// Slots of a fighter for missiles in the air: the greatest value of the parameter `ammunition`.
+enum { MR_MISSILES_PER_FIGHTER = 6 };
+enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots in one against one
 // The level k of fire is a shot at the k-th enemy that the fighter observes. There are as many as the larger side has
 // fighters, and 0 for no shot.
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
@@ -140,12 +142,12 @@ typedef struct {
 
 // One fighter, as read or set from outside.
 typedef struct {
-  float x, y;                    // m
+  float x, y;                      // m
   float direction_x, direction_y;  // unit vector of the velocity
-  float speed;                   // m/s
-  float rudder, throttle;        // actuator positions, [-1, 1] and [0, 1]
+  float speed;                     // m/s
+  float rudder, throttle;          // actuator positions, [-1, 1] and [0, 1]
   int32_t alive, ammunition, pilot;
-  int32_t launch_wait;           // physics steps until the next launch is allowed
+  int32_t launch_wait;  // physics steps until the next launch is allowed
 } MrFighterState;
 
 // One missile slot, as read or set from outside. All members are 0 when the slot is not active.
@@ -158,16 +160,16 @@ typedef struct {
 // One finished engagement.
 typedef struct {
   int32_t env, outcome, truncated, mutual_kill;
-  int32_t decisions;                       // length
-  int32_t pilot[MR_SIDES];                 // MrPilot of each side's first fighter
+  int32_t decisions;        // length
+  int32_t pilot[MR_SIDES];  // MrPilot of each side's first fighter
   int32_t shots[MR_SIDES], hits[MR_SIDES];
   int32_t shots_in_nez[MR_SIDES], shots_wasted[MR_SIDES];  // RULES.md, "Missile envelopes"; 0 without envelope
-  float launch_range[MR_SIDES];            // m, sum over that side's shots
-  float episode_return[MR_SIDES];          // sum of the rewards of a side's fighters, their mean
+  float launch_range[MR_SIDES];                            // m, sum over that side's shots
+  float episode_return[MR_SIDES];                          // sum of the rewards of a side's fighters, their mean
   // Parts of the return: by the result, and by each reward_... of params.h. Red's; blue's are the negatives.
   float paid_result[MR_SIDES];
   float paid_geometry, paid_ammunition, paid_threat, paid_pressure, paid_kill;
-  int32_t survivors[MR_SIDES];             // fighters alive at the end
+  int32_t survivors[MR_SIDES];  // fighters alive at the end
 } MrRecord;
 
 typedef struct MrSim MrSim;
@@ -365,7 +367,7 @@ typedef struct {
   // points at the shooter, (0, 1) to the left of that, (-1, 0) away.
   float nose_x, nose_y, aspect_x, aspect_y;
   float launch_speed, target_speed;  // m/s
-  int32_t evasion;         // MrEvasionId
+  int32_t evasion;                   // MrEvasionId
 } MrShot;
 
 // Flies shots out with the simulation's parameters. Its state plays no part. hits: [count], whether each shot hit.
@@ -404,8 +406,8 @@ typedef struct {
 
 // Flies a copy of one engagement ahead. moments: [count], `interval` physics steps apart, the first is now.
 // predictions: [MR_PAIR_MISSILES][MR_LANES].
-void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
-                   MrMoment *moments, MrPrediction *predictions);
+void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count, MrMoment *moments,
+                   MrPrediction *predictions);
 
 // Positions that a missile can reach, launched at the origin along +x. It turns left with the rudder of each row,
 // into each of MR_LANES headings from straight ahead to straight back, then flies straight. NaN once it is spent.
@@ -420,8 +422,8 @@ void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int3
 // The observation table.
 typedef struct {
   const char *name;
-  float scale;       // the value is divided by this and clipped to [-1, 1]
-  bool lateral;      // whether the value changes sign when the engagement is mirrored
+  float scale;   // the value is divided by this and clipped to [-1, 1]
+  bool lateral;  // whether the value changes sign when the engagement is mirrored
   const char *meaning;
 } MrFeature;
 enum { MR_OBSERVATION_VERSION = 1 };

@@ -57,9 +57,11 @@ typedef struct {
 
 // For each set of four lanes, as bits: the lanes in it, one after the other, and of each lane how many in the set are
 // before it. A number a byte. Pdep and pext need no table, but take hundreds of cycles on Zen 1 and 2.
+// clang-format off
 static const uint32_t mr_four_to_packed[16] = {
     0x0000, 0x0000, 0x0001, 0x000100, 0x0002, 0x000200, 0x000201, 0x00020100,
     0x0003, 0x0300, 0x0301, 0x030100, 0x0302, 0x030200, 0x030201, 0x03020100};
+// clang-format on
 static const uint32_t mr_four_to_lanes[8] = {0x00000000, 0x01010100, 0x01010000, 0x02020100,
                                              0x01000000, 0x02010100, 0x02010000, 0x03020100};
 
@@ -169,9 +171,7 @@ typedef struct {
   MrMotion of[MR_FIGHTERS];
 } MrMotions;
 
-static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) {
-  mr_note_motion(body, &out->of[f]);
-}
+static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) { mr_note_motion(body, &out->of[f]); }
 
 static inline void mr_pick(const float first[], const float second[], __m512i numbers, float out[MR_LANES]) {
   _mm512_store_ps(out, _mm512_permutex2var_ps(_mm512_load_ps(first), numbers, _mm512_load_ps(second)));
@@ -199,11 +199,11 @@ static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out
   mr_note_motion(body, &motion);
   for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
     int second = i + MR_SECOND_SQUARE;
-    MrQuads quads[4] = {
-        mr_get_quads(&motion.x[i], &motion.x[second]), mr_get_quads(&motion.y[i], &motion.y[second]),
-        mr_get_quads(&motion.vx[i], &motion.vx[second]), mr_get_quads(&motion.vy[i], &motion.vy[second])};
+    MrQuads quads[4] = {mr_get_quads(&motion.x[i], &motion.x[second]), mr_get_quads(&motion.y[i], &motion.y[second]),
+                        mr_get_quads(&motion.vx[i], &motion.vx[second]),
+                        mr_get_quads(&motion.vy[i], &motion.vy[second])};
     mr_turn_squares(quads);
-    float(*rows)[4] = &out->rows[f * MR_LANES];
+    float (*rows)[4] = &out->rows[f * MR_LANES];
     for (int n = 0; n < 4; n++) mr_put_quads(quads[n], rows[i + n], rows[second + n]);
   }
 }

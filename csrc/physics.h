@@ -148,8 +148,8 @@ static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FI
 // flight wait for each other's results; the same stage of different flights overlaps in the processor.
 // `believed` is NULL without sensors.
 static void mr_step_bodies(const MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
-                        MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
-                        MrNear *restrict near) {
+                           MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
+                           MrNear *restrict near) {
   int64_t count = p->count;
   int32_t flying = mr_fighters(sim);
   mr_note_fighters(sim, flyers, fighters);

@@ -116,7 +116,7 @@ static void mr_gather_link(const MrSim *sim, const MrPicture *picture, int32_t e
 // contact is linked. All fighters see a kill: a track of the dead is lost. `tracked` is 1 if the own radar is one of
 // the link's trackers.
 static void mr_receive_link(const MrLink *link, const MrFighter *enemy, const int32_t tracked[MR_LANES], int32_t steps,
-                       MrContact *contact) {
+                            MrContact *contact) {
   MR_FOR_LANES(i) {
     int32_t source = contact->source[i];
     int linked = (source != MR_LIVE) & (link->trackers[i] > tracked[i]);
@@ -128,8 +128,7 @@ static void mr_receive_link(const MrLink *link, const MrFighter *enemy, const in
 }
 
 // Updates the contacts of a side with an enemy.
-static void mr_update_side(const MrSim *sim, const MrBlock *b, int32_t enemy, int32_t steps,
-                               MrPicture *picture) {
+static void mr_update_side(const MrSim *sim, const MrBlock *b, int32_t enemy, int32_t steps, MrPicture *picture) {
   MrLink link = {.trackers = {0}};
   mr_gather_link(sim, picture, enemy, &link);
   MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
@@ -160,8 +159,8 @@ typedef struct {
 // Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target; it remembers
 // the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
 // three.
-static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t,
-                             MrBelief *belief, int32_t strays[MR_LANES]) {
+static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
+                             int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;
   float reach = sim->params.seeker_range, notch = sim->params.radar_notch_speed;
   MR_FOR_LANES(i) {

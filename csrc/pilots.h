@@ -59,8 +59,7 @@ static void mr_no_threat(MrThreat *out) {
 
 // 1 if a pilot heeds a missile in lane i. A prudent pilot ignores a missile that would fall short by more than its
 // guard. `ahead` is the cosine of the missile's bearing.
-static inline int mr_heeds(const MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead,
-                           int i) {
+static inline int mr_heeds(const MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead, int i) {
   float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], sim->constants.run_speed) - range;
   int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
   return reaches | !t->prudent[i];
@@ -241,8 +240,8 @@ static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, co
 // - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
 // - a missile of its own is in the air and the delay is over: off the enemy by the angle of its tactics;
 // - toward the enemy.
-static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter,
-                             const MrSight *sight, const MrThreat *threat, MrCourse *out) {
+static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+                             const MrThreat *threat, MrCourse *out) {
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   int32_t period = sim->constants.snake_period;
@@ -299,8 +298,8 @@ static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, 
   MR_ALIGNED float nez[MR_LANES];
   mr_look_up_r_nez(sim, b, fighter, enemy, sight, nez);
   MR_FOR_LANES(i) {
-    int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) &
-              (f->ammunition[i] > t->reserve[i]);
+    int far =
+        (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) & (f->ammunition[i] > t->reserve[i]);
     int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
     fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
@@ -320,8 +319,8 @@ static void mr_search(const int32_t source[MR_LANES], const MrHeard *heard, MrSi
 
 // Changes the courses of the pilots `notcher`: they beam the radar that tracks them, in the first part of each period,
 // unless a seeker has a lock on them or a missile of their own needs support.
-static void mr_notch(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrHeard *heard,
-                     const MrThreat *threat, MrCourse *course) {
+static void mr_notch(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrHeard *heard, const MrThreat *threat,
+                     MrCourse *course) {
   int32_t period = sim->constants.notcher_period, time = sim->constants.notcher_time;
   const MrFighter *f = &b->fighters[fighter];
   MR_FOR_LANES(i) {
@@ -335,8 +334,7 @@ static void mr_notch(const MrSim *sim, const MrBlock *b, int32_t fighter, const 
 
 // Sets the commands of fighting pilots in all lanes. With the course at angle e off the nose, the rudder is clip(gain *
 // sin e), or full when the course is behind.
-static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int32_t fire[MR_LANES],
-                             MrFighter *f) {
+static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int32_t fire[MR_LANES], MrFighter *f) {
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
     int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
@@ -429,7 +427,8 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
   if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, sight, &course, fire);
   MR_FOR_LANES(i) fire[i] = mr_select_int(fire[i], MR_FIRE_TARGET, 0);
 #endif
-  if (picture) MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
+  if (picture)
+    MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
 }
 

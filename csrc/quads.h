@@ -78,7 +78,7 @@ static inline void mr_turn_squares(MrQuads quads[4]) {
 
 // Writes the squares that begin at `first` and `lane` into the rows of the four lanes.
 static inline void mr_place_squares(const float from[][MR_LANES], int first, int lane, float *const rows[4]) {
-  const float(*square)[MR_LANES] = from + first;
+  const float (*square)[MR_LANES] = from + first;
   MrQuads quads[4];
   for (int n = 0; n < 4; n++) quads[n] = mr_get_quads(&square[n][lane], &square[n + MR_SECOND_SQUARE][lane]);
   mr_turn_squares(quads);
@@ -87,7 +87,7 @@ static inline void mr_place_squares(const float from[][MR_LANES], int first, int
 
 // Writes `count` quantities, float [count][MR_LANES], of each lane side by side; lane i's row starts at rows[i].
 static inline void mr_place_rows(const void *quantities, int count, float *const rows[MR_LANES]) {
-  const float(*from)[MR_LANES] = quantities;
+  const float (*from)[MR_LANES] = quantities;
   if (count < MR_SQUARES_WIDTH) {
     MR_EACH_LANE(i) {
       for (int q = 0; q < count; q++) rows[i][q] = from[q][i];

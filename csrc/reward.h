@@ -94,9 +94,8 @@ static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scen
 // The rewards of both fighters for the decision just flown. Keeps `potential` for the next decision, and what was paid.
 // `was_open` marks the engagements that were not over before this decision; the others get no reward. `losses` are the
 // fighters that each side has lost in it.
-static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
-                      const MrPotential *potential, const int32_t was_open[MR_LANES],
-                      const int32_t losses[MR_SIDES][MR_LANES],
+static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS], const MrPotential *potential,
+                      const int32_t was_open[MR_LANES], const int32_t losses[MR_SIDES][MR_LANES],
                       float reward[MR_FIGHTERS][MR_LANES]) {
   const MrParams *p = &sim->params;
   float range = p->reward_geometry_range;
@@ -135,8 +134,7 @@ static void mr_average(const MrSim *sim, MrShares *shares) {
 }
 
 // G of RULES.md of each living fighter on its nearest enemy; 0 where no enemy lives.
-static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight sights[MR_FIGHTERS],
-                             MrShares *out) {
+static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight sights[MR_FIGHTERS], MrShares *out) {
   float range = sim->params.reward_geometry_range;
   MR_ALIGNED int32_t living[MR_SIDES][MR_LANES];
   mr_count_living(sim, b, living);
@@ -178,9 +176,9 @@ static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scen
 }
 
 // The rewards of all fighters, as above.
-static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
-                      const MrPotential *potential, const int32_t was_open[MR_LANES],
-                      const int32_t losses[MR_SIDES][MR_LANES], float reward[MR_FIGHTERS][MR_LANES]) {
+static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS], const MrPotential *potential,
+                      const int32_t was_open[MR_LANES], const int32_t losses[MR_SIDES][MR_LANES],
+                      float reward[MR_FIGHTERS][MR_LANES]) {
   const MrParams *p = &sim->params;
   float pressure = p->reward_pressure * p->physics_dt * (float)p->substeps, team = p->reward_team;
   MR_ALIGNED float pressed[MR_LANES];

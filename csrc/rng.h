@@ -28,8 +28,7 @@ static inline void mr_philox(const uint32_t counter[4], const uint32_t key[2], u
 }
 
 // Four random numbers, uniform in [0, 1), with 24 bits each.
-static inline void mr_uniform4(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t draw,
-                               float out[4]) {
+static inline void mr_uniform4(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t draw, float out[4]) {
   uint32_t counter[4] = {engagement, episode, draw, 0};
   uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint32_t bits[4];

@@ -159,9 +159,7 @@ static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out
 
 // R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
 // enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
-static inline float mr_r_max(const MrConstants *k, float approach) {
-  return k->reach + k->reach_time * approach;
-}
+static inline float mr_r_max(const MrConstants *k, float approach) { return k->reach + k->reach_time * approach; }
 
 // ln((1 + z) / (1 - z)) for 0 <= z < 1, by the first five terms of its series. The error is 1 % where (1 + z) / (1 - z)
 // is 8, and less below.

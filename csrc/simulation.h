@@ -23,20 +23,20 @@
 
 // Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles.
 typedef struct {
-  float cd0, k;                // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
-  float lift_per_rudder;       // Cl at full rudder: 1 / turn radius [1/m]
-  float load_limit;            // greatest lateral acceleration [m/s^2]; 1e30 without a limit
-  float rudder_step;           // greatest change of the rudder in a physics step
-  float thrust;                // at full throttle [m/s^2]
+  float cd0, k;                   // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
+  float lift_per_rudder;          // Cl at full rudder: 1 / turn radius [1/m]
+  float load_limit;               // greatest lateral acceleration [m/s^2]; 1e30 without a limit
+  float rudder_step;              // greatest change of the rudder in a physics step
+  float thrust;                   // at full throttle [m/s^2]
   float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
 } MrAirframe;
 
 // Constants of the sensors, RULES.md, "Sensors". A cosine is -2 where every angle is seen.
 typedef struct {
-  float radar_cosine, seeker_cosine;         // of the half angles
+  float radar_cosine, seeker_cosine;                  // of the half angles
   int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
-  float receiver_range;                      // [m]
-  float crank_c, crank_s;                    // greatest angle at which a pilot supports a missile: cosine and sine
+  float receiver_range;                               // [m]
+  float crank_c, crank_s;  // greatest angle at which a pilot supports a missile: cosine and sine
 } MrSensors;
 
 typedef struct {
@@ -47,9 +47,9 @@ typedef struct {
   float clock_rate;  // the feature time_left falls by this many seconds in each second
   int32_t substeps, time_limit, launch_interval, pressing_margin;  // [physics steps]
   MrAirframe fighter, missile;
-  float throttle_step;      // greatest change of the throttle in a physics step
-  float burn_steps;         // burn time of the motor [physics steps], not rounded
-  float navigation_gain;    // navigation constant N times the missile's turn radius [m]
+  float throttle_step;       // greatest change of the throttle in a physics step
+  float burn_steps;          // burn time of the motor [physics steps], not rounded
+  float navigation_gain;     // navigation constant N times the missile's turn radius [m]
   float load_by_navigation;  // the missile's load limit divided by this [1/s^2]
   float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
   float run_speed;          // top speed of a fighter that flies straight [m/s]
@@ -77,8 +77,8 @@ struct MrSim {
   uint64_t seed;
   int32_t num_envs, num_blocks;
   bool auto_reset;
-  int32_t sizes[MR_SIDES];        // fighters of each side
-  int32_t fighters;               // of both
+  int32_t sizes[MR_SIDES];  // fighters of each side
+  int32_t fighters;         // of both
   bool is_agent[MR_FIGHTERS_MAX];
   int32_t agents_per_env;
   // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
@@ -90,12 +90,12 @@ struct MrSim {
   // MrBlock and MrPicture of block.h, which are of another size for each size of the fights. Only what is compiled for
   // the size looks into them: by mr_block and mr_picture.
   void *blocks;
-  void *pictures;  // of each block; NULL without sensors
+  void *pictures;     // of each block; NULL without sensors
   MrRecord *records;  // room for 2 * num_envs
   int32_t record_count;
   // Records of the present decision: a block's begin at its first lane, and are as many as `ended` says.
   MrRecord *fresh_records;
-  int32_t *ended;            // [num_blocks]
+  int32_t *ended;             // [num_blocks]
   struct MrThreads *threads;  // NULL: the caller's alone
 };
 
@@ -143,14 +143,26 @@ static inline void mr_unit_vector(double turns, float *x, float *y) {
   double a = (turns - 0.25 * quarter) * 6.283185307179586;  // within +-pi/4
   double a2 = a * a;
   // Taylor series, truncation error below 4e-12.
-  double s = a * (1.0 - a2 / 6.0 * (1.0 - a2 / 20.0 * (1.0 - a2 / 42.0 * (1.0 - a2 / 72.0 *
-             (1.0 - a2 / 110.0)))));
-  double c = 1.0 - a2 / 2.0 * (1.0 - a2 / 12.0 * (1.0 - a2 / 30.0 * (1.0 - a2 / 56.0 *
-             (1.0 - a2 / 90.0 * (1.0 - a2 / 132.0)))));
+  double s = a * (1.0 - a2 / 6.0 * (1.0 - a2 / 20.0 * (1.0 - a2 / 42.0 * (1.0 - a2 / 72.0 * (1.0 - a2 / 110.0)))));
+  double c =
+      1.0 -
+      a2 / 2.0 * (1.0 - a2 / 12.0 * (1.0 - a2 / 30.0 * (1.0 - a2 / 56.0 * (1.0 - a2 / 90.0 * (1.0 - a2 / 132.0)))));
   switch (quarter & 3) {
-    case 0: *x = (float)c; *y = (float)s; break;
-    case 1: *x = (float)-s; *y = (float)c; break;
-    case 2: *x = (float)-c; *y = (float)-s; break;
-    default: *x = (float)s; *y = (float)-c; break;
+    case 0:
+      *x = (float)c;
+      *y = (float)s;
+      break;
+    case 1:
+      *x = (float)-s;
+      *y = (float)c;
+      break;
+    case 2:
+      *x = (float)-c;
+      *y = (float)-s;
+      break;
+    default:
+      *x = (float)s;
+      *y = (float)-c;
+      break;
   }
 }

@@ -21,13 +21,13 @@
 
 // Notes of the look-ahead on one slot's missiles.
 typedef struct {
-  MrLineOfSight los[2];                    // [step & 1]: before the step; the other one: after it
-  MR_ALIGNED int32_t present[MR_LANES];    // 1 if the slot had a missile at the beginning
-  MR_ALIGNED int32_t flying[MR_LANES];     // 1 while that missile flies
-  MR_ALIGNED float miss2[MR_LANES];        // least distance to the target so far, squared [m^2]
-  MR_ALIGNED int32_t closed[MR_LANES];     // time at the end of the last step in which the range shrank
-  MR_ALIGNED int32_t hits[MR_LANES];       // 1 once it has hit
-  MR_ALIGNED int32_t ended[MR_LANES];      // time of its end, -1 before
+  MrLineOfSight los[2];                  // [step & 1]: before the step; the other one: after it
+  MR_ALIGNED int32_t present[MR_LANES];  // 1 if the slot had a missile at the beginning
+  MR_ALIGNED int32_t flying[MR_LANES];   // 1 while that missile flies
+  MR_ALIGNED float miss2[MR_LANES];      // least distance to the target so far, squared [m^2]
+  MR_ALIGNED int32_t closed[MR_LANES];   // time at the end of the last step in which the range shrank
+  MR_ALIGNED int32_t hits[MR_LANES];     // 1 once it has hit
+  MR_ALIGNED int32_t ended[MR_LANES];    // time of its end, -1 before
 } MrApproach;
 
 _Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "all fields before `live` are arrays [lane] of 4 bytes");
@@ -87,8 +87,7 @@ static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
 }
 
 // Updates the notes on one slot's missiles after a step has been flown. `step` counts from 0.
-static void mr_follow_approach(const MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
-                               MrApproach *a) {
+static void mr_follow_approach(const MrSim *sim, const MrBlock *b, int32_t slot, int32_t step, MrApproach *a) {
   const MrMissile *m = &b->missiles[slot];
   const MrLineOfSight *from = &a->los[step & 1];
   MrLineOfSight *to = &a->los[~step & 1];
@@ -145,8 +144,8 @@ static void mr_note_moment(const MrBlock *b, int32_t seat, MrMoment *out) {
 }
 
 // Flies one lane of a block ahead, with the manoeuvres of MR_AHEAD_… in the lanes of a copy.
-static void mr_look_ahead_lane(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval,
-                               int32_t count, MrMoment *moments, MrPrediction *predictions) {
+static void mr_look_ahead_lane(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
+                               MrMoment *moments, MrPrediction *predictions) {
   MrBlock b;
   MrApproach approaches[MR_MISSILES];
   mr_spread_lane(mr_block(sim, block), lane, &b);
@@ -174,8 +173,7 @@ static void mr_look_ahead_lane(const MrSim *sim, int32_t block, int lane, int32_
 //
 // Flies missiles that are launched at the origin along +x. Each turns left to the heading of its lane, with one of
 // MR_CONE_RUDDERS rudders, and then flies straight. Positions are not-a-number once a missile is spent.
-static void mr_fly_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
-                        MrCone *cones) {
+static void mr_fly_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
   const MrConstants *k = &sim->constants;
   float rudder = 1.0f;
   for (int32_t turn = 0; turn < MR_CONE_RUDDERS; turn++) {

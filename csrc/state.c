@@ -26,10 +26,9 @@
 #define MR_OF_A_CONTACT(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrContact, name))
 #define MR_OF_BELIEF(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrBelief, name))
 
-static const MrField engagement_fields[] = {
-    MR_KEY_FIELDS(MR_OF_ENGAGEMENT) MR_ENGAGEMENT_FIELDS(MR_OF_ENGAGEMENT){0}};
-static const MrField fighter_fields[] = {
-    MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS) MR_FIGHTER_FIELDS(MR_OF_FIGHTER){0}};
+static const MrField engagement_fields[] = {MR_KEY_FIELDS(MR_OF_ENGAGEMENT) MR_ENGAGEMENT_FIELDS(MR_OF_ENGAGEMENT){0}};
+static const MrField fighter_fields[] = {MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS)
+                                             MR_FIGHTER_FIELDS(MR_OF_FIGHTER){0}};
 static const MrField missile_fields[] = {MR_BODY_FIELDS(MR_OF_MISSILE_BODY) MR_MISSILE_FIELDS(MR_OF_MISSILE){0}};
 static const MrField contact_fields[] = {MR_BODY_FIELDS(MR_OF_BELIEVED) MR_CONTACT_FIELDS(MR_OF_A_CONTACT){0}};
 static const MrField belief_fields[] = {MR_BELIEF_FIELDS(MR_OF_BELIEF){0}};

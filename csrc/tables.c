@@ -33,9 +33,8 @@ const MrParameterAddition *mr_parameter_additions(void) {
 #define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, false},
 #define MR_DESCRIBE_WING_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, true},
 const MrPilotInfo *mr_pilots(void) {
-  static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(MR_DESCRIBE_PILOT)
-                                          MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT)
-                                              MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT){0}};
+  static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(
+      MR_DESCRIBE_PILOT) MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT) MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT){0}};
   return table;
 }
 
@@ -55,9 +54,11 @@ const MrFeature *mr_features(MrObservation observation) {
       MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
           MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
-  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = full, [MR_OBSERVE_STG] = full, [MR_OBSERVE_RADAR] = radar,
-      [MR_OBSERVE_TEAM] = team, [MR_OBSERVE_TEAM_RADAR] = team_radar};
+  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {[MR_OBSERVE_DEFAULT] = full,
+                                                                [MR_OBSERVE_STG] = full,
+                                                                [MR_OBSERVE_RADAR] = radar,
+                                                                [MR_OBSERVE_TEAM] = team,
+                                                                [MR_OBSERVE_TEAM_RADAR] = team_radar};
   return tables[observation];
 }
 
@@ -108,21 +109,33 @@ MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)
   _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
 #define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
 MrLayouts mr_layouts(void) {
-  static const MrMember record[] = {
-      MR_MEMBER(MrRecord, env), MR_MEMBER(MrRecord, outcome), MR_MEMBER(MrRecord, truncated),
-      MR_MEMBER(MrRecord, mutual_kill), MR_MEMBER(MrRecord, decisions), MR_MEMBER(MrRecord, pilot),
-      MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
-      MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
-      MR_MEMBER(MrRecord, paid_result), MR_MEMBER(MrRecord, paid_geometry), MR_MEMBER(MrRecord, paid_ammunition),
-      MR_MEMBER(MrRecord, paid_threat), MR_MEMBER(MrRecord, paid_pressure), MR_MEMBER(MrRecord, paid_kill),
-      MR_MEMBER(MrRecord, survivors), {0}};
+  static const MrMember record[] = {MR_MEMBER(MrRecord, env),
+                                    MR_MEMBER(MrRecord, outcome),
+                                    MR_MEMBER(MrRecord, truncated),
+                                    MR_MEMBER(MrRecord, mutual_kill),
+                                    MR_MEMBER(MrRecord, decisions),
+                                    MR_MEMBER(MrRecord, pilot),
+                                    MR_MEMBER(MrRecord, shots),
+                                    MR_MEMBER(MrRecord, hits),
+                                    MR_MEMBER(MrRecord, shots_in_nez),
+                                    MR_MEMBER(MrRecord, shots_wasted),
+                                    MR_MEMBER(MrRecord, launch_range),
+                                    MR_MEMBER(MrRecord, episode_return),
+                                    MR_MEMBER(MrRecord, paid_result),
+                                    MR_MEMBER(MrRecord, paid_geometry),
+                                    MR_MEMBER(MrRecord, paid_ammunition),
+                                    MR_MEMBER(MrRecord, paid_threat),
+                                    MR_MEMBER(MrRecord, paid_pressure),
+                                    MR_MEMBER(MrRecord, paid_kill),
+                                    MR_MEMBER(MrRecord, survivors),
+                                    {0}};
   static const MrMember shot[] = {
-      MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),
-      MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed), MR_MEMBER(MrShot, target_speed),
-      MR_MEMBER(MrShot, evasion), {0}};
+      MR_MEMBER(MrShot, range),        MR_MEMBER(MrShot, nose_x),   MR_MEMBER(MrShot, nose_y),
+      MR_MEMBER(MrShot, aspect_x),     MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed),
+      MR_MEMBER(MrShot, target_speed), MR_MEMBER(MrShot, evasion),  {0}};
   static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
-  static const MrMember prediction[] = {
-      MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits), MR_MEMBER(MrPrediction, ended),
-      MR_MEMBER(MrPrediction, harmless), MR_MEMBER(MrPrediction, miss), {0}};
+  static const MrMember prediction[] = {MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits),
+                                        MR_MEMBER(MrPrediction, ended),   MR_MEMBER(MrPrediction, harmless),
+                                        MR_MEMBER(MrPrediction, miss),    {0}};
   return (MrLayouts){record, shot, moment, prediction};
 }

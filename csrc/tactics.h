@@ -38,8 +38,8 @@ MR_TACTICS(none, 0)  // of peaceful pilots: with a salvo of 0 they never fire
 MR_TACTICS(shooter, .fire_r_max = MR_BETWEEN(shooter_fire, fire), .salvo = MR_MISSILES_PER_FIGHTER)
 MR_TACTICS(evader, .fire_r_max = MR_BETWEEN(shooter_fire, fire), .salvo = p->evader_salvo,
            .cold_time = MR_BETWEEN(evader_cold_time, turn))
-MR_TACTICS(crank, .fire_r_max = MR_BETWEEN(crank_fire, fire), .salvo = p->crank_salvo,
-           .off_deg = p->crank_angle_deg, .cold_time = MR_BETWEEN(crank_cold_time, turn))
+MR_TACTICS(crank, .fire_r_max = MR_BETWEEN(crank_fire, fire), .salvo = p->crank_salvo, .off_deg = p->crank_angle_deg,
+           .cold_time = MR_BETWEEN(crank_cold_time, turn))
 MR_TACTICS(bracket_shooter, .fire_r_nez = MR_BETWEEN(bracket_fire, fire), .salvo = p->bracket_salvo,
            .cold_time = MR_BETWEEN(bracket_cold_time, turn))
 MR_TACTICS(turn_back, .fire_r_max = MR_BETWEEN(turn_back_fire, fire), .salvo = p->turn_back_salvo,
@@ -57,9 +57,8 @@ MR_TACTICS(pair, .fire_r_max = MR_BETWEEN(pair_fire, fire), .salvo = p->pair_sal
 typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_none,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
-static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
-    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)
-        MR_WING_PILOTS(MR_HAS_TACTICS)};
+static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(
+    MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the episode that starts in a lane.
 static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, MrTactics *t, int lane) {

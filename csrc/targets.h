@@ -20,8 +20,8 @@ static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
 
 // The body of an enemy in one lane as a fighter knows it: the true one, or with sensors its track's. NULL if the enemy
 // is dead or there is no track. `picture` is NULL without sensors.
-static inline const MrBody *mr_known(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
-                                     int32_t fighter, int32_t enemy, int lane) {
+static inline const MrBody *mr_known(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                                     int32_t enemy, int lane) {
   if (!b->fighters[enemy].alive[lane]) return NULL;
   if (!picture) return &b->fighters[enemy].body;
   const MrContact *contact = &picture->contacts[mr_contact_place(sim, fighter, enemy)];
@@ -111,8 +111,7 @@ static void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture
 }
 
 // The enemy that a fighter's `fire` is at, in one lane; -1 if it knows none there.
-static int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
-                          int lane) {
+static int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter, int lane) {
   int32_t fire = b->fighters[fighter].fire[lane], target = b->fighters[fighter].target[lane];
   if (fire == MR_FIRE_TARGET) return mr_known(sim, b, picture, fighter, target, lane) ? target : -1;
   if (fire != MR_FIRE_AHEAD) return mr_nearest_enemy(sim, b, picture, fighter, fire, lane);

@@ -40,7 +40,7 @@ struct MrThreads {
   MrPart work;
   void *context;
 
-  Share *shares;  // [count]
+  Share *shares;                 // [count]
   atomic_uint_least32_t undone;  // parts
   atomic_uint_least32_t piece;
   bool is_over;

@@ -33,8 +33,8 @@ static inline size_t mr_row_floats(const MrSim *sim, const MrOutputs *out) {
 
 // Destination of one fighter's observations: a row in each lane. Spare lanes share a row that is not read.
 typedef struct {
-  int lanes;        // in use
-  size_t floats;    // from lane to lane
+  int lanes;      // in use
+  size_t floats;  // from lane to lane
   float *first, *spare;
   float *rows[MR_LANES];
 } MrDestination;

@@ -101,11 +101,11 @@ typedef struct {
 
 // A set of inbound missiles, one in each lane.
 typedef struct {
-  MrBody body;  // the position is relative to the fighter's; the rudder is not used
-  MR_ALIGNED float burn_time[MR_LANES];                     // burn time left [s]
-  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];   // of the present step, as in mr_fly_arc
-  MR_ALIGNED int32_t flies[MR_LANES];                       // 1 if not yet spent when the present step begins
-  MR_ALIGNED float miss2[MR_LANES];                         // least distance to the fighter so far, squared [m^2]
+  MrBody body;                           // the position is relative to the fighter's; the rudder is not used
+  MR_ALIGNED float burn_time[MR_LANES];  // burn time left [s]
+  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];  // of the present step, as in mr_fly_arc
+  MR_ALIGNED int32_t flies[MR_LANES];                      // 1 if not yet spent when the present step begins
+  MR_ALIGNED float miss2[MR_LANES];                        // least distance to the fighter so far, squared [m^2]
 } MrPursuit;
 
 // Flies the fighter for a step.
@@ -167,7 +167,7 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
 // Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles [s].
 // Each stage is done for all sets before the next stage begins, as in mr_step_bodies.
 static void mr_predict_misses(const MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
-                       MrPursuit pursuits[], int count) {
+                              MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;
   MrStride stride;

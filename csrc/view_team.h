@@ -64,7 +64,7 @@ typedef struct {
   // For each fighter in each lane the missiles that fly at it, and its own.
   MrList inbound[MR_FIGHTERS][MR_LANES], own[MR_FIGHTERS][MR_LANES];
   MR_ALIGNED int32_t own_in_air[MR_FIGHTERS][MR_LANES];  // all of its own
-  MrAlarms alarms;  // set with sensors
+  MrAlarms alarms;                                       // set with sensors
 } MrTeamView;
 
 // Missiles ------------------------------------------------------------------------------------------------
@@ -455,7 +455,7 @@ static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
 // Room for the features of an observation, with and without sensors.
 enum {
   MR_TEAM_FEATURES_MAX = MR_TEAM_OWN_COUNT + (2 * MR_ENEMIES - 1) * MR_OTHER_COUNT + MR_ENEMIES * MR_HEARD_COUNT +
-                         MR_MISSILES_OBSERVED * MR_GUIDED_COUNT
+  MR_MISSILES_OBSERVED * MR_GUIDED_COUNT
 };
 _Static_assert((int)MR_ALLY_COUNT <= (int)MR_OTHER_COUNT && (int)MR_TRACK_COUNT <= (int)MR_OTHER_COUNT, "room");
 

@@ -28,8 +28,8 @@ static int32_t mr_partner(const MrSim *sim, const MrBlock *b, int32_t fighter, i
 
 // The partner whose missiles a fighter guides in one lane, or -1. The partner has a missile in the air without a lock,
 // and the fighter itself has none. `threats` say whose missiles need support.
-static int32_t mr_guides_for(const MrSim *sim, const MrBlock *b, const MrThreat threats[MR_FIGHTERS],
-                             int32_t fighter, int lane) {
+static int32_t mr_guides_for(const MrSim *sim, const MrBlock *b, const MrThreat threats[MR_FIGHTERS], int32_t fighter,
+                             int lane) {
   int32_t partner = mr_partner(sim, b, fighter, lane);
   if (partner < 0 || threats[fighter].needs_support[lane]) return -1;
   return threats[partner].needs_support[lane] ? partner : -1;
@@ -90,9 +90,8 @@ static bool mr_is_better(const MrChoice *a, const MrChoice *b) {
 
 // The best choice in one lane of the fighters marked in `asks`, among the enemies that each knows; its fighter is -1 if
 // there is none.
-static MrChoice mr_best_choice(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
-                               const MrAwareness *aware, int32_t side, const bool asks[MR_FIGHTERS],
-                               const int32_t taken[MR_FIGHTERS], int lane) {
+static MrChoice mr_best_choice(const MrSim *sim, const MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
+                               int32_t side, const bool asks[MR_FIGHTERS], const int32_t taken[MR_FIGHTERS], int lane) {
   MrChoice best = {.fighter = -1};
   MR_FOR_SIDE(sim, side, f) {
     if (!asks[f]) continue;

@@ -59,8 +59,8 @@ EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
 // there is no memory.
 EXPORT(web_make_network)
 MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
-  MrShape shape = {.features = features, .layers = layers,
-                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
+  MrShape shape = {
+      .features = features, .layers = layers, .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
   for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }

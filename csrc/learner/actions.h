@@ -107,8 +107,8 @@ MR_INLINE MrFloats mr_distance(const MrPolicy *policy, const MrOutputs *outputs,
 }
 
 // Means to the loss's derivatives by the outputs; those by the spread are added to `spread`.
-MR_INLINE void mr_derive_number(const MrPolicy *policy, MrOutputs *outputs, const MrActions *actions, int head,
-                                MrBy by, double *spread) {
+MR_INLINE void mr_derive_number(const MrPolicy *policy, MrOutputs *outputs, const MrActions *actions, int head, MrBy by,
+                                double *spread) {
   MrFloats distance = mr_distance(policy, outputs, actions, head);
   float deviation = policy->deviation[head];
   MrFloats by_deviation = (by.by_logprob * (distance * distance - 1.0f) + by.by_entropy) / deviation;

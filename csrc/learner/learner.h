@@ -19,9 +19,9 @@
 #include "../threads.h"
 
 enum {
-  MR_MAX_LAYERS = 3,  // hidden ones
-  MR_HEADS = 3,       // numbers of an action
-  MR_OUTPUTS = 16,    // logits or means, the value, and padding, where one fights against one
+  MR_MAX_LAYERS = 3,    // hidden ones
+  MR_HEADS = 3,         // numbers of an action
+  MR_OUTPUTS = 16,      // logits or means, the value, and padding, where one fights against one
   MR_OUTPUTS_MAX = 32,  // the same in teams, whose targets are more
   MR_MAX_KINDS = 5,     // of entities
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities

@@ -10,10 +10,10 @@
 
 // Inputs of the loss, a number for each decision.
 typedef struct {
-  MrFloats logprob, entropy, value;    // by the policy
-  MrFloats proximal, value_before;     // by that of before, and the latest estimate
-  MrFloats advantage, target;          // normalised and weighted; of the value
-  MrFloats is_there;                   // 1, or 0 for those beyond the last
+  MrFloats logprob, entropy, value;  // by the policy
+  MrFloats proximal, value_before;   // by that of before, and the latest estimate
+  MrFloats advantage, target;        // normalised and weighted; of the value
+  MrFloats is_there;                 // 1, or 0 for those beyond the last
 } MrJudged;
 
 // The loss's derivatives.

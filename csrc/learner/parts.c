@@ -69,8 +69,8 @@ static MrBlock find_block(const MrExperience *experience, const MrChoice *choice
   for (int32_t i = 0; i < block.count; i++) {
     int32_t at = number * MR_ROWS + i, decision = choice->decisions ? choice->decisions[at] : at;
     block.numbers[i] = decision;
-    block.places[i] = choice->rows[decision / experience->horizon] * experience->horizon
-                      + decision % experience->horizon;
+    block.places[i] =
+        choice->rows[decision / experience->horizon] * experience->horizon + decision % experience->horizon;
   }
   return block;
 }
@@ -136,8 +136,8 @@ static void add_array_of_parts(void *context, int32_t index, int32_t thread) {
       continue;
     }
     int32_t row = array->is_matrix ? learner->policy.layers[place.layer].in_padded : 0;
-    const float *from = array->is_matrix ? sum->weights[place.layer] + place.row * row
-                                         : sum->biases[place.layer] + place.row;
+    const float *from =
+        array->is_matrix ? sum->weights[place.layer] + place.row * row : sum->biases[place.layer] + place.row;
     for (int32_t i = 0; i < array->rows; i++) {
       for (int32_t j = 0; j < array->columns; j++) to[i * array->columns + j] += from[i * row + j];
     }

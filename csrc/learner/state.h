@@ -25,7 +25,7 @@ struct MrLearner {
   int32_t count, size;  // of arrays, of parameters
   MrArray arrays[MR_MAX_ARRAYS];
   MrPlace places[MR_MAX_ARRAYS];  // of the arrays
-  MrWork *work;  // [threads]
+  MrWork *work;                   // [threads]
   MrGradient gradients[MR_MAX_PARTS];
   size_t gradient_size;  // numbers of each, in one piece that begins with the first layer's weights
   float *update;         // [parameters], of a step of the optimizer

@@ -22,8 +22,11 @@ typedef struct {
 
 MR_INLINE MrParts mr_parts(const MrShape *shape) {
   int hold = shape->levels[0] + shape->levels[1];
-  return (MrParts){.fire = hold + 1, .wanted = hold + 2, .value = hold + 2 + shape->entity_size,
-                   .target = hold + 1, .value_logit = hold + shape->levels[2]};
+  return (MrParts){.fire = hold + 1,
+                   .wanted = hold + 2,
+                   .value = hold + 2 + shape->entity_size,
+                   .target = hold + 1,
+                   .value_logit = hold + shape->levels[2]};
 }
 
 MR_INLINE bool mr_is_there(const MrPolicy *policy, const MrWork *work, int target, int decision) {
