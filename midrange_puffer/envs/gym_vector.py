@@ -134,10 +134,10 @@ class MidrangeVectorEnv(VectorBase):
     opponents that are policies draw their actions from one stream of random numbers for all
     engagements, so they act differently in a `MidrangeEnv`.
 
-    Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1): In the step in which an episode ends the
-    next one starts. The step returns the first observation of the new episode; the last one of the
-    old episode is in the infos. Wrappers of Gymnasium 1 for another autoreset mode, such as its
-    NormalizeObservation, refuse this one.
+    Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1):
+        In the step in which an episode ends the next one starts. The step returns the first
+        observation of the new episode; the last one of the old episode is in the infos. Wrappers of
+        Gymnasium 1 for another autoreset mode, such as its NormalizeObservation, refuse this one.
 
     `gymnasium.make_vec("Midrange-v0", …)` in Gymnasium 0.29:
         With vectorization_mode="custom" it returns this class. By default it returns an

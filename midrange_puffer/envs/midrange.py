@@ -24,15 +24,15 @@ TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
 
 @documented(
     opponent='a pilot, "self", "pool", a model ("trained", a file), a function by name '
-    '("module:name", "file.py:name"), or a mix such as "self:4,pool:2,shooter:1,fly.py:fly": '
-    "shares of the engagements, rounded to whole ones by groups; the opponent within a group is "
-    "drawn for each engagement where it starts. Or a policy on the CPU, or a function: "
+    '("module:name", "file.py:name"), or a mix such as "self:4,pool:2,shooter:1,fly.py:fly". The '
+    "numbers are shares: each group has its share of the engagements, rounded; within a group an "
+    "opponent is drawn whenever an engagement starts. Also a policy on the CPU, or a function: "
     "observations float32 [n, features] -> actions [n, 3] of this action mode.",
-    seat='the agent\'s side against others than itself, "red" or "blue".',
-    seed="0 <= seed < 2**64. The same seed and actions give the same bits everywhere; with a pool, "
-    "if the pool is the same, too.",
+    seat='the agent\'s side in engagements against an opponent, "red" or "blue".',
+    seed="0 <= seed < 2**64. Equal seeds and actions give the same bits on every machine; with a "
+    "pool, only if the pools are equal, too.",
     buf="PufferLib's buffers, or None to allocate them.",
-    pool="the pool's file, needed where `opponent` has a pool; read at the first reset or step, "
+    pool="the pool's file, required if `opponent` has a pool; read at the first reset or step, "
     "and again every 64 decisions if it has changed.",
     render_mode='"human": `render` shows engagement 0 in a window; "rgb_array": it returns a '
     "picture; None: nothing is rendered.",
@@ -57,16 +57,19 @@ class Midrange(pufferlib.PufferEnv):
     engagement ends: it observes zeros, its actions have no effect, and `alive`, which is also
     PufferLib's `masks`, is False for it.
 
-    Rewards: At the end +1 for a win, 0 for a draw, -1 for a loss. Each decision also pays the
-    change of a potential, and a rate for pressing the enemy. Both are zero-sum between the sides
-    and weighted by the `reward_*` parameters. No reward exceeds `parameters.reward_bound` in size,
-    1.5 by default; rewards are not clipped.
+    Rewards:
+        At the end +1 for a win, 0 for a draw, -1 for a loss. Each decision also pays the change of
+        a potential, and a rate for pressing the enemy. Both are zero-sum between the sides and
+        weighted by the `reward_*` parameters. No reward exceeds `parameters.reward_bound` in size,
+        1.5 by default; rewards are not clipped.
 
     Starting state:
         Range, bearing, noses and speeds are drawn from the `start_*` parameters, by the same rules
         for both sides.
 
-    Episode end (the next episode starts in the same step; its first observation is returned):
+    Episode end:
+        The next episode starts in the same step, which returns its first observation.
+
         1. Termination: a side is dead and no missile can change the result; or no missile is left,
            on the wing or in the air (draw).
         2. Truncation: `time_limit` is reached with both sides alive (draw).
@@ -83,9 +86,9 @@ class Midrange(pufferlib.PufferEnv):
         * of engagements with shots: hit_rate, launch_range [m], and the shares of the shots from
           R_min to R_NEZ (in_nez_share), from R_NEZ to R_aero (between_share), and nearer than R_min
           or beyond R_aero (wasted_share);
-        * score_vs_<pilot>, win_vs_<pilot>; score_vs_pool, and pool/<name of a member>, the score
-          against it; score_vs_ and win_vs_ with the short names of models and functions
-          (`mix.short_names`); draw_vs_self.
+        * `score_vs_<pilot>`, `win_vs_<pilot>`; `score_vs_<name>`, `win_vs_<name>` for models and
+          functions by their short names (`mix.short_names`); score_vs_pool, and
+          `pool/<name of a member>`, the score against this member; draw_vs_self.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more

@@ -127,7 +127,7 @@ class TrialRater:
         return self._due_by(agent_steps) > self._due_by(last)
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
-        """Measures a policy; returns the metrics sweep/score and sweep/score_vs_<pilot>.
+        """Measures a policy; returns the metrics sweep/score and `sweep/score_vs_<pilot>`.
 
         Raises:
             WriteError: The readings could not be written.
