@@ -111,22 +111,22 @@ def fight(
     records = []
     for seats, watch in zip(((policy, opponent), (opponent, policy)), watches, strict=True):
         fights = [Fight(*seats, part, size * index) for index, part in enumerate(parts)]
-        of_parts = play(
+        part_records = play(
             fights, size, seed, greedy, progress, watch, threads=threads, parameters=parameters
         )
-        for part_fight, part in zip(fights, of_parts, strict=True):
+        for part_fight, part in zip(fights, part_records, strict=True):
             part["env"] += part_fight.first
-        records.append(np.concatenate(of_parts))
+        records.append(np.concatenate(part_records))
     return records
 
 
 def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, Any]:
     """Returns the figures of `evaluate`, from the records as red and as blue."""
     as_red, as_blue = records
-    of_red, of_blue = outcomes(as_red, 0), outcomes(as_blue, 1)
+    red_outcomes, blue_outcomes = outcomes(as_red, 0), outcomes(as_blue, 1)
     figures: dict[str, Any] = {}
-    for name, red in of_red.items():
-        figures[name], figures[f"{name}_ci95"] = _share(red, of_blue[name])
+    for name, red in red_outcomes.items():
+        figures[name], figures[f"{name}_ci95"] = _share(red, blue_outcomes[name])
     figures["score"] = figures["win"] + figures["draw"] / 2
     figures["score_ci95"] = [float(end) for end in score_interval(*tally(as_red, as_blue))]
     seats = np.repeat((0, 1), [len(as_red), len(as_blue)])

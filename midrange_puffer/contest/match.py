@@ -278,10 +278,10 @@ def _seat_players(
             if not isinstance(contestant, str):
                 places.setdefault(contestant, []).append((index, side))
     shape = (len(fights), num_envs, sum(sizes))
-    of_sides = np.split(np.arange(np.prod(shape)).reshape(shape), [sizes[0]], axis=2)
+    side_seats = np.split(np.arange(np.prod(shape)).reshape(shape), [sizes[0]], axis=2)
     players = []
     for contestant, taken in places.items():
-        seats = np.concatenate([of_sides[side][index].ravel() for index, side in taken])
+        seats = np.concatenate([side_seats[side][index].ravel() for index, side in taken])
         fighters = np.repeat([sizes[side] for _, side in taken], num_envs)
         teams = np.repeat(np.arange(len(fighters)), fighters)
         index, side = taken[0]

@@ -202,8 +202,8 @@ def rate(
     """
     if not is_standard(parameters):
         return None
-    of_pilots = [pairing for pairing in pairings if pairing.second in PILOTS]
-    ratings, half_widths = Payoffs([CANDIDATE, *PILOTS], of_pilots).rate(ANCHORS)
+    pilot_pairings = [pairing for pairing in pairings if pairing.second in PILOTS]
+    ratings, half_widths = Payoffs([CANDIDATE, *PILOTS], pilot_pairings).rate(ANCHORS)
     return float(ratings[0]), float(half_widths[0])
 
 

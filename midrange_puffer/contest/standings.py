@@ -161,10 +161,10 @@ def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
 def format_cycles(standings: Standings) -> list[str]:
     """Returns lines of text that list the cycles, the clearest first."""
     cycles, names = standings.cycles, list(map(shown, standings.names))
-    found = "none"
+    words = "none"
     if cycles:
-        found = f"{len(cycles)} of three" if len(cycles[0]) == 3 else "none of three, but longer"
-    lines = [f"cycles, each scoring above one half against the next by its 95 % interval: {found}"]
+        words = f"{len(cycles)} of three" if len(cycles[0]) == 3 else "none of three, but longer"
+    lines = [f"cycles, each scoring above one half against the next by its 95 % interval: {words}"]
     for cycle in cycles[:CYCLES_SHOWN]:
         steps = [
             f"{names[player]} {100 * standings.payoffs.scores[player, other]:.0f} %"

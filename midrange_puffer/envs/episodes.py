@@ -67,19 +67,19 @@ def checked_options(
         ValueError: A name is unknown, or a value is not a number, out of range, or of a shape other
             than () and [num_envs].
     """
-    known = dict(_EPISODES)
+    limits = dict(_EPISODES)
     if prefixes:
-        known["range"] = _limits("start_range_min", "start_range_max")
-        known |= {prefix + name: _OF_FIGHTER[name] for prefix in prefixes for name in _OF_FIGHTER}
+        limits["range"] = _limits("start_range_min", "start_range_max")
+        limits |= {prefix + name: _OF_FIGHTER[name] for prefix in prefixes for name in _OF_FIGHTER}
     if not isinstance(options, Mapping | None):
         raise TypeError(f"options = {options!r}: must be a dict of numbers, or None")
     for name in options or {}:
-        if name not in known:
+        if name not in limits:
             raise ValueError(
-                f"options[{name!r}]: must be of {', '.join(known)}{suggest(str(name), known)}"
+                f"options[{name!r}]: must be of {', '.join(limits)}{suggest(str(name), limits)}"
             )
     return {
-        name: np.broadcast_to(_checked(name, value, known[name], num_envs), num_envs)
+        name: np.broadcast_to(_checked(name, value, limits[name], num_envs), num_envs)
         for name, value in (options or {}).items()
     }
 

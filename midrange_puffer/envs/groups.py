@@ -270,7 +270,7 @@ class SelfGroup(Group):
         core: a core in which all fighters are agents.
         action_mode: one of `ACTION_MODES`.
         alone: True if there are no other groups, so that this group gives the score. Beside other
-            groups it does not, because a policy's score against itself is always 0.5.
+            groups it does not, because a policy's score against itself is 0.5 on average.
     """
 
     def __init__(self, core: _core.Core, action_mode: str, alone: bool) -> None:

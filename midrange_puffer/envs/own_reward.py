@@ -277,7 +277,7 @@ class OwnReward:
     def _find_columns(self) -> dict[str, int]:
         """Returns the index in an observation of each feature in `reward_features`."""
         env = self._env
-        names = [one.name for one in features_of(env.observation, *sizes_of(env.parameters))]
+        names = [row.name for row in features_of(env.observation, *sizes_of(env.parameters))]
         for name in env.reward_features:
             if name not in names:
                 raise OwnCodeError(

@@ -200,13 +200,13 @@ def find_edges(
     plain, cold, others = _numbers(evasions)
     seats = [seat_weights({"agent": 1.0})] * len(SEATS)
     core = _core.Core(resolve(parameters), 1, 0, seats, auto_reset=False, isa="auto")
-    found = []
+    parts = []
     for start in range(0, len(shots), _CHUNK):
         some = slice(start, start + _CHUNK)
         fly = functools.partial(_fly, core, shots[some])
-        found.append(search(fly, limits[some], plain, cold, others))
+        parts.append(search(fly, limits[some], plain, cold, others))
         progress(len(limits[some]))
-    return Edges(*(np.concatenate([getattr(part, name) for part in found]) for name in _EDGES))
+    return Edges(*(np.concatenate([getattr(part, name) for part in parts]) for name in _EDGES))
 
 
 def game_envelope(parameters: Mapping[str, float]) -> Envelope:

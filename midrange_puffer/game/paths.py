@@ -150,9 +150,9 @@ class Paths:
             if not fighters["alive"][path.number]:
                 path.died = self.time
                 killed.append(path)
-        known = len(self.missiles)
+        count = len(self.missiles)
         ended = self._note_missiles(missiles)
-        unseen = self._add_unseen(self.missiles[known:])
+        unseen = self._add_unseen(self.missiles[count:])
         for path in (*ended, *unseen):
             path.fate = LOST if self.fighters[path.target].died is not None else SPENT
         if killed:

@@ -126,9 +126,10 @@ class Simulation:
 
         Args:
             controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
-                [0, 1], fire (a shot if above 0.5; in teams at the enemy nearest the nose). Values
-                are clipped; not-a-number counts as 0. Controls of fighters with a pilot are
-                ignored. None: all are 0.
+                [0, 1], fire (a shot if above 0.5). In teams fire = 1 is a shot at the enemy nearest
+                the nose; `game.targets.shot_at` gives the value for another enemy. Values are
+                clipped; not-a-number counts as 0. Controls of fighters with a pilot are ignored.
+                None: all are 0.
 
         Raises:
             ValueError: The controls have another shape.
