@@ -169,7 +169,7 @@ def _main(words: Sequence[str]) -> int:
         _print_error(f"{shown(error.filename)}: {error.strerror}")
         return UserError.exit_code
     except SystemExit as error:  # of argparse, after --help
-        return error.code  # type: ignore[return-value]
+        return error.code  # pyright: ignore[reportReturnType] - argparse gives an int
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
@@ -257,7 +257,9 @@ def _import_without_gc(name: str) -> None:
 def pufferlibs() -> set[str]:
     """Returns the environments that PufferLib's own command has, by its ini files."""
     spec = importlib.util.find_spec("pufferlib")
-    folder = Path(spec.submodule_search_locations[0], "config")  # type: ignore
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    folder = Path(spec.submodule_search_locations[0], "config")
     names = {"default"}
     for path in folder.glob("**/*.ini"):
         ini = configparser.ConfigParser(interpolation=None)

@@ -55,7 +55,7 @@ def _options(mode: str, parser: Parser[Any]) -> Parser[Any]:
         name = action.option_strings[0] if action.option_strings else action.dest
         values = _VALUES.get(f"{mode} {name}") or _VALUES.get(name)
         completer = values or _completer(parser.keys.get(name))
-        action.completer = completer  # type: ignore[attr-defined]
+        action.completer = completer  # pyright: ignore[reportAttributeAccessIssue] - argcomplete's
     return parser
 
 

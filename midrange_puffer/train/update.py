@@ -38,8 +38,6 @@ from midrange_puffer.train.profiling import Profile
 with contained():
     from pufferlib import _C  # noqa: F401 # pyright: ignore[reportAttributeAccessIssue] - compiled, with the advantages' kernel
 
-V_TRACE = ("gamma", "gae_lambda", "vtrace_rho_clip", "vtrace_c_clip")
-
 
 class Draw(NamedTuple):
     """Segments drawn for a minibatch.
