@@ -8,6 +8,7 @@ DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
 SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/policies/test_native.py
+SANITIZED_MARKS := not slow and not nightly
 # What compiles the core itself has no sanitizer in it.
 SANITIZED_TESTS += --ignore tests/core/test_core_rows.py \
     --deselect tests/core/test_determinism.py::test_hashes_are_the_constants_with_every_compiler
@@ -25,7 +26,7 @@ C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize hostile clean help
+.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -114,7 +115,10 @@ sanitize: setup ## test core, learner and bindings built with address and undefi
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not nightly" --capture=sys $(SANITIZED_TESTS) $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "$(SANITIZED_MARKS)" --capture=sys $(SANITIZED_TESTS) $(ARGS)
+
+sanitize-all: ## the same with the slow and the nightly tests, such as random fights: run it before a release
+	$(MAKE) sanitize SANITIZED_MARKS=
 
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)

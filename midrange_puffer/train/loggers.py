@@ -38,7 +38,7 @@ class Logger(Protocol):
         ...
 
     def close(self, model_path: str) -> None:
-        """Ends the records; `model_path` is the last model."""
+        """Ends the records; `model_path` is the last model, empty on ranks that save none."""
 
 
 class Loggers:
@@ -65,10 +65,10 @@ class Loggers:
         for logger in self._loggers:
             logger.log(metrics, step)
 
-    def close(self, model_path: Path) -> None:
-        """Closes every logger."""
+    def close(self, model_path: Path | None) -> None:
+        """Closes every logger; `model_path` is None on ranks that save no model."""
         for logger in self._loggers:
-            logger.close(str(model_path))
+            logger.close(str(model_path or ""))
 
 
 class Console(Logger):

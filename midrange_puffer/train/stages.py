@@ -92,8 +92,7 @@ def open_stages(
         with closing(stages):
             yield stages
             stages.save()
-        if stages.trainer.model_path is not None:  # it is None on ranks other than 0
-            loggers.close(stages.trainer.model_path)
+        loggers.close(stages.trainer.model_path)
 
 
 class Stages:
