@@ -31,8 +31,9 @@ typedef struct {
   MR_ALIGNED int32_t needs_support[MR_LANES];        // 1 if, with sensors, one of these has no lock yet
 } MrThreat;
 
-// Everything that the pilots of a block know of missiles and radars before they decide. Only a fighter's own side may
-// read this, except `menaces`, which the enemy may read too.
+// The missiles and radars that the pilots of a block know of before they decide, for each fighter [fighter][lane]. The
+// pilots of a side read the entries of its own fighters. Of the enemy's fighters they read `menaces`, and `in_air`: the
+// missiles of their own side that fly at them.
 typedef struct {
   MrThreat threats[MR_FIGHTERS];  // set for the fighters that fighting pilots fly
   MrHeard heard[MR_FIGHTERS];     // the radar that presses most; set with sensors

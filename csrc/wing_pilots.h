@@ -35,10 +35,12 @@ static int32_t mr_guides_for(const MrSim *sim, const MrBlock *b, const MrThreat 
   return threats[partner].needs_support[lane] ? partner : -1;
 }
 
-// Changes the courses and shots of the pilots `pair` of a fighter. A pilot that has fired runs while its partner's
-// radar tracks the target. Otherwise it flies as far off the target as its own radar allows. The partner that guides
-// flies so, too, and holds its fire. The second of a pair holds its fire in a decision in which the first fires; `b`
-// has the first's commands by then.
+// Overrides the course and the shot of one fighter in the lanes where the pilot `pair` flies it. Its missiles need a
+// track of the target until their seekers have a lock:
+// - A fighter with such a missile turns its tail to the target while its partner's radar tracks the target. Without
+//   that it keeps the track itself: it turns as far off the target as the half angle of its radar allows.
+// - A partner that guides such a missile also turns off the target by this angle, and does not fire.
+// - The second fighter of a pair does not fire in a decision in which the first fires. `b` has the first's command.
 static void mr_fly_in_pairs(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
                             const MrThreat threats[MR_FIGHTERS], int32_t fighter, const MrSight *sight,
                             MrCourse *course, int32_t fire[MR_LANES]) {
