@@ -416,7 +416,7 @@ def test_a_section_is_read_by_attributes_and_by_items():
 
 
 def test_every_value_is_of_the_type_that_its_field_says():
-    """Those of settled configurations; those that are still open hold "auto"."""
+    """Values of settled configurations; before settling they may hold "auto"."""
     for words in ([], ["--cluster.engine=ray", "--rnn-name=Recurrent"]):
         config = settle(load_config(None, ["--train.device=cpu", *words]), machine(4))
         for section in (section for section in SECTIONS if section != "env"):

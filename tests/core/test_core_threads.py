@@ -129,9 +129,12 @@ def test_threads_have_no_data_races(tmp_path, compiler):
     options = ["-std=c11", "-O1", "-g", "-fsanitize=thread", f"-I{CSRC}", "-pthread"]
     # Another sanitizer that is preloaded into this process does not go with it.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    build = [compiler, *options, *sources, "-o", program]
-    if subprocess.run(build, env=environment, capture_output=True, check=False).returncode:
+    build = [compiler, *options, "-o", program]
+    (tmp_path / "empty.c").write_text("int main(void) { return 0; }")
+    probe = [*build, tmp_path / "empty.c"]
+    if subprocess.run(probe, env=environment, capture_output=True, check=False).returncode:
         pytest.skip(f"{compiler} has no ThreadSanitizer here")
+    subprocess.run([*build, *sources], env=environment, check=True)
     sums = set()
     for threads in (1, 2, 4, 7):
         run = [program, str(threads), "200"]

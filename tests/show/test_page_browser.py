@@ -293,7 +293,7 @@ def test_it_fits_the_window(page, size, view):
 
 
 def test_no_label_covers_another(window):
-    """Of fifty labels around one place only some have room, inside the picture."""
+    """Labels around one place are drawn where they have room: some of fifty, all inside."""
     assets = files("midrange_puffer.show.page") / "assets"
     code = "".join((assets / name).read_text("utf-8") for name in ("canvas.js", "labels.js"))
     boxes = window.evaluate(
