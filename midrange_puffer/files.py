@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import io
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.names import shown
+from midrange_puffer.system import call_after_fork, lock_file, sync_folder
 
 LOCK = "lock"  # name of the locked file in a locked folder; it names the holder
 LOCK_INTERVAL = 0.1  # s, between two tries
@@ -84,7 +84,7 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -166,7 +166,7 @@ def _flock(file: io.FileIO, patience: float) -> None:
     latest = time.monotonic() + patience
     while True:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file.fileno())
             return
         except BlockingIOError:
             if time.monotonic() >= latest:
@@ -197,13 +197,4 @@ def _let_go() -> None:
     _held.clear()
 
 
-os.register_at_fork(after_in_child=_let_go)
-
-
-def _sync_folder(path: Path) -> None:
-    """Writes the folder `path` to the disk, so that a rename in it survives a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+call_after_fork(_let_go)

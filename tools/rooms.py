@@ -19,6 +19,7 @@ ROOMS = (
     (
         "errors",
         "names",
+        "system",
         "files",
         "archives",
         "json_files",

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from rich.text import Text
 from midrange_puffer.names import shown
 from midrange_puffer.sweep.record import LOG, Reading, load_readings
 from midrange_puffer.sweep.trial import ERROR
+from midrange_puffer.system import kill_group, own_cores
 
 COMMAND = ("-m", "midrange_puffer.sweep.trial")  # arguments of Python, before the trial's folder
 REASON_LENGTH = 300  # most characters of a reason
@@ -81,7 +81,7 @@ class TrialProcess:
     def close(self) -> None:
         """Kills the process and its children if it runs, and waits for the end."""
         if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            kill_group(self._process.pid)
             self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
@@ -102,9 +102,9 @@ def last_words(log: Path) -> str:
 
 def share_of_cores(slot: int, workers: int) -> list[int]:
     """Returns the cores of worker `slot`: an equal share of those that this process may use."""
-    if not hasattr(os, "sched_getaffinity"):
+    cores = own_cores()
+    if not cores:
         return []
-    cores = sorted(os.sched_getaffinity(0))
     return cores[slot::workers] or [cores[slot % len(cores)]]
 
 
@@ -114,7 +114,7 @@ def pinned(cores: Sequence[int]) -> Iterator[None]:
     if not cores:
         yield
         return
-    before = os.sched_getaffinity(0)
+    before = own_cores()
     os.sched_setaffinity(0, cores)
     try:
         yield

@@ -7,6 +7,7 @@ import psutil
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.machine import Machine
 from midrange_puffer.errors import UsageError
+from midrange_puffer.system import own_cores
 
 CORES = "MIDRANGE_CORES"  # a variable of the environment
 _CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1_000_000_000)
@@ -47,8 +48,7 @@ def usable_cores(ranks_here: int = 1) -> int:
     """
     logical = psutil.cpu_count() or 1
     physical = psutil.cpu_count(logical=False) or logical
-    if hasattr(os, "sched_getaffinity"):
-        physical = physical * len(os.sched_getaffinity(0)) // logical
+    physical = physical * (len(own_cores()) or logical) // logical
     cores = max(physical // ranks_here, 1)
     given = os.environ.get(CORES)
     if not given:

@@ -1,11 +1,12 @@
 """Temporary folders that are removed even if their owner is killed."""
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+from midrange_puffer.system import lock_file
 
 
 class OwnFolder:
@@ -47,7 +48,7 @@ def _lock(path: Path) -> int:
     """
     handle = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(handle)
         path.stat()
     except OSError:
         os.close(handle)

@@ -8,7 +8,6 @@ The command line reads run folders before torch is imported. So only the functio
 write tensors import it.
 """
 
-import fcntl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from midrange_puffer.policies.mix import (
     settled,
 )
 from midrange_puffer.policies.models import MODELS, PanelScore
+from midrange_puffer.system import lock_file
 from midrange_puffer.train.run_files import LEAGUE, last_row, panel_scores, read_league
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def _is_locked(folder: Path) -> bool:
     """True if a process holds the run's lock. The check holds the lock for some microseconds."""
     try:
         with (folder / LOCK).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock_file(file.fileno(), is_shared=True)
     except BlockingIOError:
         return True
     except OSError:  # no lock file, or a file system without locks

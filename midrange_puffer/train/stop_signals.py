@@ -6,6 +6,7 @@ import signal
 from types import TracebackType
 
 from midrange_puffer.errors import UserError
+from midrange_puffer.system import STOP_SIGNALS
 from midrange_puffer.train import ranks
 
 
@@ -23,7 +24,7 @@ class StopSignals:
         caught: the number of the signal that has come; 0: none.
     """
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    SIGNALS = STOP_SIGNALS
 
     def __init__(self) -> None:
         self.caught = 0
@@ -31,7 +32,7 @@ class StopSignals:
     def __enter__(self) -> "StopSignals":
         self._previous = {number: signal.getsignal(number) for number in self.SIGNALS}
         for number, handler in self._previous.items():
-            if (number, handler) != (signal.SIGHUP, signal.SIG_IGN):
+            if (number.name, handler) != ("SIGHUP", signal.SIG_IGN):
                 signal.signal(number, self._catch)
         return self
 
