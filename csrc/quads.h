@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <assert.h>
 #include <string.h>
 
 #include "block.h"
@@ -85,6 +86,13 @@ static inline void mr_place_squares(const float from[][MR_LANES], int first, int
   for (int n = 0; n < 4; n++) mr_store_quads(quads[n], rows[n] + first);
 }
 
+// Writes `count` >= MR_SQUARES_WIDTH quantities of four lanes into their rows.
+static inline void mr_place_four(const float from[][MR_LANES], int count, int lane, float *const rows[4]) {
+  int last = count - MR_SQUARES_WIDTH;
+  for (int q = 0; q < last; q += MR_SQUARES_WIDTH) mr_place_squares(from, q, lane, rows);
+  mr_place_squares(from, last, lane, rows);  // the rest; overlaps the squares before
+}
+
 // Writes `count` quantities, float [count][MR_LANES], of each lane side by side; lane i's row starts at rows[i].
 static inline void mr_place_rows(const void *quantities, int count, float *const rows[MR_LANES]) {
   const float (*from)[MR_LANES] = quantities;
@@ -94,10 +102,24 @@ static inline void mr_place_rows(const void *quantities, int count, float *const
     }
     return;
   }
-  int last = count - MR_SQUARES_WIDTH;
   for (int lane = 0; lane < MR_LANES; lane += 4) {
     float *const four[] = {rows[lane], rows[lane + 1], rows[lane + 2], rows[lane + 3]};
-    for (int q = 0; q < last; q += MR_SQUARES_WIDTH) mr_place_squares(from, q, lane, four);
-    mr_place_squares(from, last, lane, four);  // the rest; overlaps the squares before
+    mr_place_four(from, count, lane, four);
+  }
+}
+
+// The same for the first `lanes` lanes and at least MR_SQUARES_WIDTH quantities, where lane i's row starts at
+// rows + i * stride: no array of pointers is written and read.
+static inline void mr_place_strided_rows(const void *quantities, int count, int lanes, float *rows, size_t stride) {
+  const float (*from)[MR_LANES] = quantities;
+  assert(count >= MR_SQUARES_WIDTH && lanes <= MR_LANES);
+  int whole = lanes & ~3;
+  for (int lane = 0; lane < whole; lane += 4) {
+    float *row = rows + (size_t)lane * stride;
+    float *const four[] = {row, row + stride, row + 2 * stride, row + 3 * stride};
+    mr_place_four(from, count, lane, four);
+  }
+  for (int lane = whole; lane < lanes; lane++) {
+    for (int q = 0; q < count; q++) rows[(size_t)lane * stride + (size_t)q] = from[q][lane];
   }
 }

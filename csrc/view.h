@@ -31,32 +31,17 @@ static inline size_t mr_row_floats(const MrSim *sim, const MrOutputs *out) {
   return (size_t)rows * (size_t)sim->features;
 }
 
-// Destination of one fighter's observations: a row in each lane. Spare lanes share a row that is not read.
+// Destination of one fighter's observations: a row in each lane in use.
 typedef struct {
   int lanes;      // in use
-  size_t floats;  // from lane to lane
-  float *first, *spare;
-  float *rows[MR_LANES];
+  size_t stride;  // from lane to lane [floats]
+  float *first;
 } MrDestination;
 
-// Goes on to the rows `features` after the present ones. They are set anew: a vector that reads pointers just written
-// one by one would wait for them.
-static inline void mr_next_rows(int32_t features, MrDestination *to) {
-  size_t at = 0;
-  to->first += features;
-  MR_EACH_LANE(i) {
-    to->rows[i] = i < to->lanes ? to->first + at : to->spare;
-    at += to->floats;
-  }
-}
-
-// The first rows of a block in `observations`, which has the rows of all blocks, `floats` for each engagement.
-static inline MrDestination mr_first_rows(const MrSim *sim, int32_t block, size_t floats, float *observations,
-                                          float *spare) {
-  MrDestination to = {.lanes = mr_used_lanes(sim, block), .floats = floats, .spare = spare};
-  to.first = observations + (size_t)block * MR_LANES * floats;
-  mr_next_rows(0, &to);
-  return to;
+// The first rows of a block in `observations`, which has the rows of all blocks.
+static inline MrDestination mr_first_rows(const MrSim *sim, int32_t block, const MrOutputs *out, float *observations) {
+  size_t stride = mr_row_floats(sim, out);
+  return (MrDestination){mr_used_lanes(sim, block), stride, observations + (size_t)block * MR_LANES * stride};
 }
 
 // Features ------------------------------------------------------------------------------------------------

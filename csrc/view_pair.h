@@ -349,8 +349,14 @@ static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t figh
 
 // Blocks --------------------------------------------------------------------------------------------------
 
+// Writes the view of a fighter, an array float [feature][lane], and goes on to the next one's rows.
+static inline void mr_place_view(const MrSim *sim, const void *view, MrDestination *to) {
+  mr_place_strided_rows(view, sim->features, to->lanes, to->first, to->stride);
+  to->first += sim->features;
+}
+
 static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrOutputs *out,
-                                MrDestination *to) {
+                                MrDestination to) {
   MrFullView view;
   MrAllObserved missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
@@ -362,22 +368,20 @@ static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScen
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_full_view(sim, b, f, scene, &missiles, shot_ranges, &view);
-    mr_place_rows(&view, sim->features, to->rows);
-    mr_next_rows(sim->features, to);
+    mr_place_view(sim, &view, &to);
   }
 }
 
 // The same with sensors. `sights` are the true ones.
 static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
-                                 const MrSight sights[MR_FIGHTERS], const MrOutputs *out, MrDestination *to) {
+                                 const MrSight sights[MR_FIGHTERS], const MrOutputs *out, MrDestination to) {
   MrRadarView view;
   MrScene believed;
   mr_look_around_by_picture(sim, b, picture, &believed);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);
-    mr_place_rows(&view, MR_RADAR_FEATURE_COUNT, to->rows);
-    mr_next_rows(sim->features, to);
+    mr_place_view(sim, &view, &to);
   }
 }
 
@@ -385,11 +389,10 @@ static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPic
 static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                   float *observations) {
   if (!observations) return;
-  float spare[MR_STG_FEATURE_COUNT];
-  MrDestination to = mr_first_rows(sim, block, mr_row_floats(sim, out), observations, spare);
+  MrDestination to = mr_first_rows(sim, block, out, observations);
   if (sim->pictures) {
-    mr_write_radar_views(sim, mr_block(sim, block), mr_picture(sim, block), scene->sights, out, &to);
+    mr_write_radar_views(sim, mr_block(sim, block), mr_picture(sim, block), scene->sights, out, to);
   } else {
-    mr_write_full_views(sim, mr_block(sim, block), scene, out, &to);
+    mr_write_full_views(sim, mr_block(sim, block), scene, out, to);
   }
 }

@@ -39,6 +39,12 @@ typedef struct {
   MR_HEARD_FEATURES(MR_DECLARE_FEATURE)
 } MrHeardRow;
 
+// The rows of one fighter's observations in all lanes. Spare lanes share a row that is not read.
+typedef struct {
+  int lanes;  // in use
+  float *rows[MR_LANES];
+} MrTeamRows;
+
 // The missiles of one list in one lane, the most pressing first: their slots.
 typedef struct {
   float order[MR_INBOUND_OBSERVED];
@@ -268,7 +274,7 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
 // Prefetches one of so many parts of the observations that are written next, `next` floats after the present ones (0 =
 // no prefetch). A part at a time, since a processor waits for few lines at once. Always inlined, since gcc drops calls
 // of functions that only prefetch.
-__attribute__((always_inline)) static inline void mr_fetch_next(const MrSim *sim, const MrDestination *to, size_t next,
+__attribute__((always_inline)) static inline void mr_fetch_next(const MrSim *sim, const MrTeamRows *to, size_t next,
                                                                 int32_t part, int32_t parts) {
   if (!next) return;
   for (int i = to->lanes * part / parts; i < to->lanes * (part + 1) / parts; i++) {
@@ -280,14 +286,14 @@ __attribute__((always_inline)) static inline void mr_fetch_next(const MrSim *sim
 // Places the row of another fighter by its rank in each lane; the rows of its kind begin at `first`. Inlined, so that
 // `count` is constant.
 static inline void mr_place_ranked(const void *features, int count, int32_t first, const int32_t rank[MR_LANES],
-                                   const MrDestination *to) {
+                                   const MrTeamRows *to) {
   float *rows[MR_LANES];
   MR_EACH_LANE(i) rows[i] = to->rows[i] + first + rank[i] * count;
   mr_place_rows(features, count, rows);
 }
 
 // Writes the rows of the other fighters. Those that are dead or not known are the last by rank, and leave zeros.
-static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrDestination *to,
+static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to,
                             size_t next) {
   union {
     MrOtherRow other;
@@ -335,7 +341,7 @@ static void mr_note_alarms(const MrSim *sim, const MrBlock *b, const MrPicture *
 }
 
 // Writes the rows of the radars that a fighter hears, the most pressing first, and of the seekers with a lock on it.
-static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrDestination *to) {
+static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to) {
   const MrHeard *all = view->alarms.heard[fighter].of;
   int32_t enemies = mr_size(sim, !mr_side(sim, fighter));
   float *rows[MR_LANES];
@@ -388,7 +394,7 @@ static inline void mr_zero(float *row, int32_t from, int32_t to) {
 }
 
 // Writes the observation of a fighter. Rows for more others than a side has, and those without a missile, are zeros.
-static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrDestination *to,
+static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to,
                              size_t next, MrGathered *gathered) {
   bool senses = view->picture != NULL;
   const int32_t *alive = view->b->fighters[fighter].alive, *first = view->first;
@@ -428,6 +434,15 @@ static size_t mr_find_next(const MrSim *sim, int32_t block, size_t floats, bool 
   return (block + 2) * MR_LANES <= sim->num_envs ? (MR_LANES - 1) * floats + features : 0;
 }
 
+static void mr_spread_rows(const MrDestination *to, float *spare, MrTeamRows *out) {
+  size_t at = 0;
+  out->lanes = to->lanes;
+  MR_EACH_LANE(i) {
+    out->rows[i] = i < to->lanes ? to->first + at : spare;
+    at += to->stride;
+  }
+}
+
 // Finds ranges and times to go of missiles to their targets as their fighters believe these.
 static void mr_look_by_picture(const MrSim *sim, const MrBlock *b, const MrPicture *picture, MrScene *believed) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
@@ -465,7 +480,7 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
   if (!observations) return;
   size_t floats = mr_row_floats(sim, out);
   float spare[MR_TEAM_FEATURES_MAX];
-  MrDestination to = mr_first_rows(sim, block, floats, observations, spare);
+  MrDestination to = mr_first_rows(sim, block, out, observations);
   MrScene believed;
   MrTeamView view;
   MrGathered gathered = {0};
@@ -485,8 +500,10 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     if (!mr_has_row(sim, out, f)) continue;
     written += (size_t)sim->features;
-    mr_write_fighter(sim, &view, f, &to, mr_find_next(sim, block, floats, written == floats), &gathered);
-    mr_next_rows(sim->features, &to);
+    MrTeamRows rows;
+    mr_spread_rows(&to, spare, &rows);
+    mr_write_fighter(sim, &view, f, &rows, mr_find_next(sim, block, floats, written == floats), &gathered);
+    to.first += sim->features;
   }
   mr_write_gathered(sim, &gathered);
 }
