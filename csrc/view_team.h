@@ -434,6 +434,7 @@ static size_t mr_find_next(const MrSim *sim, int32_t block, size_t floats, bool 
   return (block + 2) * MR_LANES <= sim->num_envs ? (MR_LANES - 1) * floats + features : 0;
 }
 
+// Finds the rows of the fighter that is written next.
 static void mr_spread_rows(const MrDestination *to, float *spare, MrTeamRows *out) {
   size_t at = 0;
   out->lanes = to->lanes;
@@ -478,7 +479,6 @@ _Static_assert((int)MR_ALLY_COUNT <= (int)MR_OTHER_COUNT && (int)MR_TRACK_COUNT 
 static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                   float *observations) {
   if (!observations) return;
-  size_t floats = mr_row_floats(sim, out);
   float spare[MR_TEAM_FEATURES_MAX];
   MrDestination to = mr_first_rows(sim, block, out, observations);
   MrScene believed;
@@ -502,7 +502,7 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
     written += (size_t)sim->features;
     MrTeamRows rows;
     mr_spread_rows(&to, spare, &rows);
-    mr_write_fighter(sim, &view, f, &rows, mr_find_next(sim, block, floats, written == floats), &gathered);
+    mr_write_fighter(sim, &view, f, &rows, mr_find_next(sim, block, to.stride, written == to.stride), &gathered);
     to.first += sim->features;
   }
   mr_write_gathered(sim, &gathered);
