@@ -11,7 +11,7 @@ from midrange_puffer.config.configuration import (
 )
 from midrange_puffer.config.key import Value
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.config.sections import ExperienceBuffer
+from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of, suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -155,7 +155,7 @@ def check_training(config: Config, agents: int) -> None:
     _check_buffer(config.experience_buffer, batch // horizon, part // horizon)
 
 
-def _check_buffer(buffer: ExperienceBuffer, segments: int, drawn: int) -> None:
+def _check_buffer(buffer: ExperienceBufferConfig, segments: int, drawn: int) -> None:
     """Checks an experience buffer for updates of `segments` segments, `drawn` of them at a time."""
     capacity, warm_up, share = buffer.capacity, buffer.warm_up, buffer.share
     if not capacity:

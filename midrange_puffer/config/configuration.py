@@ -7,20 +7,20 @@ from typing import Any
 from midrange_puffer.config.key import Entry, Section, Typed, Value, keys_of
 from midrange_puffer.config.schema import SECTIONS, STAGE, STAGE_KEYS, section_keys
 from midrange_puffer.config.sections import (
-    Base,
-    Cluster,
-    Curriculum,
-    Env,
-    ExperienceBuffer,
-    League,
-    Policy,
-    Pool,
-    Population,
-    Rnn,
+    BaseConfig,
+    ClusterConfig,
+    CurriculumConfig,
+    EnvConfig,
+    ExperienceBufferConfig,
+    LeagueConfig,
+    PolicyConfig,
+    PoolConfig,
+    PopulationConfig,
+    RnnConfig,
     Stage,
-    Sweep,
-    Train,
-    Vec,
+    SweepConfig,
+    TrainConfig,
+    VecConfig,
 )
 from midrange_puffer.errors import UsageError
 from midrange_puffer.names import shown
@@ -47,19 +47,19 @@ class Config(Mapping[str, Section[Value]]):
         sources: where a value is from, in words, by (section, key); `DEFAULT` of those left out.
     """
 
-    base = Entry[Base]()
-    vec = Entry[Vec]()
-    cluster = Entry[Cluster]()
-    env = Entry[Env]()
-    policy = Entry[Section[Value]]()  # a `Policy`, unless the policy is the user's own
-    rnn = Entry[Rnn]()
-    train = Entry[Train]()
-    experience_buffer = Entry[ExperienceBuffer]()
-    pool = Entry[Pool]()
-    population = Entry[Population]()
-    league = Entry[League]()
-    curriculum = Entry[Curriculum]()
-    sweep = Entry[Sweep]()
+    base = Entry[BaseConfig]()
+    vec = Entry[VecConfig]()
+    cluster = Entry[ClusterConfig]()
+    env = Entry[EnvConfig]()
+    policy = Entry[Section[Value]]()  # a `PolicyConfig`, unless the policy is the user's own
+    rnn = Entry[RnnConfig]()
+    train = Entry[TrainConfig]()
+    experience_buffer = Entry[ExperienceBufferConfig]()
+    pool = Entry[PoolConfig]()
+    population = Entry[PopulationConfig]()
+    league = Entry[LeagueConfig]()
+    curriculum = Entry[CurriculumConfig]()
+    sweep = Entry[SweepConfig]()
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ def _section(name: str, values: Mapping[str, Any]) -> Section[Value]:
     if isinstance(values, Section):
         return values
     kind = SECTIONS.get(name, Section)
-    if kind is Policy and values.keys() != keys_of(Policy).keys():  # the user's own
+    if kind is PolicyConfig and values.keys() != keys_of(PolicyConfig).keys():  # the user's own
         kind = Section
     return kind(**values) if issubclass(kind, Typed) else kind(values)
 

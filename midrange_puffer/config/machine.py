@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
 from midrange_puffer.config.key import Value
-from midrange_puffer.config.sections import Cluster, Policy
+from midrange_puffer.config.sections import ClusterConfig, PolicyConfig
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -175,7 +175,7 @@ def choose_engine(config: Config) -> tuple[Config, str]:
 def _reason_against_native(config: Config) -> str | None:
     """Returns why the native engine cannot serve a configuration, in words; None if it can."""
     base, policy, train = config.base, config.policy, config.train
-    if base.policy_name != PACKAGE or not isinstance(policy, Policy):
+    if base.policy_name != PACKAGE or not isinstance(policy, PolicyConfig):
         return f"it computes the package's MLP, not {short_name(base.policy_name)}"
     if is_team(config.env) and policy.entity_size % WIDTH_UNIT:
         return f"policy.entity_size = {policy.entity_size} is no multiple of {WIDTH_UNIT}"
@@ -247,7 +247,7 @@ def choose_cluster(config: Config, machine: Machine) -> Config:
     return choose_threads(config, max(machine.cores - most * is_shared, 1))
 
 
-def updates_ahead(cluster: Cluster, count: int) -> int:
+def updates_ahead(cluster: ClusterConfig, count: int) -> int:
     """Returns for how many updates, of `count` rollouts each, experience is gathered ahead at most.
 
     The weights are sent at an interval, so that they are older when they are used last.

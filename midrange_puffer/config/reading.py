@@ -35,7 +35,7 @@ from midrange_puffer.config.schema import (
     section_keys,
     sweepable,
 )
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import is_there, settled
@@ -188,7 +188,7 @@ def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
 
 def data_dir(overrides: Sequence[str]) -> str:
     """Returns the train.data_dir of a command line, or the default."""
-    return _given_data_dir(overrides) or Train().data_dir
+    return _given_data_dir(overrides) or TrainConfig().data_dir
 
 
 def _given_data_dir(overrides: Sequence[str]) -> str | None:
@@ -199,7 +199,7 @@ def _given_data_dir(overrides: Sequence[str]) -> str | None:
 def _data_dir(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Path:
     """Returns the train.data_dir, where runs are looked up, that is given or the default."""
     given = sections.get("train", {}).get("data_dir")
-    return Path(_given_data_dir(overrides) or given or Train().data_dir)
+    return Path(_given_data_dir(overrides) or given or TrainConfig().data_dir)
 
 
 def _parser() -> configparser.ConfigParser:

@@ -6,21 +6,21 @@ from typing import Any
 
 from midrange_puffer.config.key import UNLIMITED, Key, Section, Value, keys_of
 from midrange_puffer.config.sections import (
-    Base,
-    Cluster,
-    Curriculum,
-    Env,
-    ExperienceBuffer,
-    League,
-    Policy,
-    Pool,
-    Population,
-    Rnn,
+    BaseConfig,
+    ClusterConfig,
+    CurriculumConfig,
+    EnvConfig,
+    ExperienceBufferConfig,
+    LeagueConfig,
+    PolicyConfig,
+    PoolConfig,
+    PopulationConfig,
+    RnnConfig,
     Stage,
-    Sweep,
+    SweepConfig,
     Swept,
-    Train,
-    Vec,
+    TrainConfig,
+    VecConfig,
 )
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters
 from midrange_puffer.names import shown
@@ -28,9 +28,11 @@ from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, Setting
 
 SECTIONS: dict[str, type[Section[Value]]] = {
-    "base": Base, "vec": Vec, "cluster": Cluster, "env": Env, "policy": Policy, "rnn": Rnn,
-    "train": Train, "experience_buffer": ExperienceBuffer, "pool": Pool, "population": Population,
-    "league": League, "curriculum": Curriculum, "sweep": Sweep,
+    "base": BaseConfig, "vec": VecConfig, "cluster": ClusterConfig, "env": EnvConfig,
+    "policy": PolicyConfig, "rnn": RnnConfig, "train": TrainConfig,
+    "experience_buffer": ExperienceBufferConfig, "pool": PoolConfig,
+    "population": PopulationConfig, "league": LeagueConfig, "curriculum": CurriculumConfig,
+    "sweep": SweepConfig,
 }  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
@@ -90,7 +92,7 @@ def _env_keys(env_class: str) -> dict[str, Key]:
 def _policy_keys(policy_name: str) -> dict[str, Key]:
     """Returns the [policy] keys: of the package's policy, or the arguments of the user's own."""
     if policy_name == PACKAGE:
-        return keys_of(Policy)
+        return keys_of(PolicyConfig)
     from midrange_puffer.policies.own_policy import arguments
 
     return _own_keys(policy_name, arguments(policy_name))

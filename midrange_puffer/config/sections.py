@@ -19,7 +19,7 @@ Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
 
 
-class Env(Section[Any]):
+class EnvConfig(Section[Any]):
     """[env]: the parameters of the core and the options of the environment.
 
     The attributes are those that the code above the core reads. All are items, as are the arguments
@@ -96,7 +96,7 @@ def _check_run_name(text: str) -> None:
 
 
 # fmt: off
-class Base(Typed):
+class BaseConfig(Typed):
     """[base]: the policy and environment of a run, and where it is logged."""
 
     env_name: Literal["midrange"] = key("midrange", meaning="environment")
@@ -127,7 +127,7 @@ class Base(Typed):
     neptune_project: str = key("midrange", meaning="project in neptune")
 
 
-class Vec(Typed):
+class VecConfig(Typed):
     """[vec]: how the environments are stepped."""
 
     backend: Literal["Serial", "Multiprocessing", "PufferEnv"] = key("auto", words=AUTO, meaning=
@@ -144,7 +144,7 @@ class Vec(Typed):
         "step; auto = half of vec.num_envs")
 
 
-class Cluster(Typed):
+class ClusterConfig(Typed):
     """[cluster]: collectors on a Ray cluster."""
 
     engine: Literal["ray"] | None = key(None, meaning=
@@ -167,7 +167,7 @@ class Cluster(Typed):
         "a collector that takes longer than this for a rollout is replaced")
 
 
-class ExperienceBuffer(Typed):
+class ExperienceBufferConfig(Typed):
     """[experience_buffer]: earlier experience that is learnt from again."""
 
     capacity: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
@@ -185,7 +185,7 @@ class ExperienceBuffer(Typed):
         "to 1 at the end")
 
 
-class Policy(Typed):
+class PolicyConfig(Typed):
     """[policy]: the arguments of the package's own policy."""
 
     hidden_size: int = key(128, minimum=1, maximum=8192, unit="neurons", meaning=
@@ -198,7 +198,7 @@ class Policy(Typed):
         "logit of firing in a new policy; at -4 one decision in 50 fires")
 
 
-class Rnn(Typed):
+class RnnConfig(Typed):
     """[rnn]: the LSTM of a recurrent policy."""
 
     input_size: int = key("auto", minimum=1, maximum=8192, words=AUTO, unit="neurons", meaning=
@@ -207,7 +207,7 @@ class Rnn(Typed):
         "width of the LSTM's state; auto = policy.hidden_size")
 
 
-class Train(Typed):
+class TrainConfig(Typed):
     """[train]: the trainer."""
 
     device: str = key("auto", words=AUTO, check=_check_device, meaning=
@@ -301,7 +301,7 @@ class Train(Typed):
     compile_fullgraph: bool = key(True, meaning="refuse to compile the policy in several parts")
 
 
-class Pool(Typed):
+class PoolConfig(Typed):
     """[pool]: the frozen policies that the opponent `pool` is drawn from."""
 
     size: int = key(8, minimum=1, maximum=pool_file.MAX_MEMBERS, meaning=
@@ -317,7 +317,7 @@ class Pool(Typed):
     own: bool = key(True, meaning="let the checkpoints of the run itself join the pool")
 
 
-class Population(Typed):
+class PopulationConfig(Typed):
     """[population]: the exploiters of a run."""
 
     interval: int = key(0, minimum=0, maximum=10**9, unit="updates", meaning=
@@ -333,7 +333,7 @@ class Population(Typed):
     config: str = key("exploit.ini", meaning="ini file of their training")
 
 
-class League(Typed):
+class LeagueConfig(Typed):
     """[league]: ratings of the policy in training."""
 
     interval: int = key(0, minimum=0, maximum=10**9, unit="updates", meaning=
@@ -345,7 +345,7 @@ class League(Typed):
         "how many earlier policies of the run are met besides the pilots")
 
 
-class Curriculum(Typed):
+class CurriculumConfig(Typed):
     """[curriculum]: the stages of a run."""
 
     stages: str | None = key(None, check=_check_stages, meaning=
@@ -367,7 +367,7 @@ class Stage:
         "score")
 
 
-class Sweep(Typed):
+class SweepConfig(Typed):
     """[sweep]: a search for better settings."""
 
     method: Literal["Protein", "ParetoGenetic", "Random"] = key("Protein", meaning=

@@ -104,7 +104,7 @@ def _joined(parts: Sequence[np.ndarray], axis: int, width: int | None = None) ->
 
 
 @dataclass(frozen=True)
-class Moment:
+class Situation:
     """The fighters of all engagements at one time, as arrays over the agents.
 
     Attributes:
@@ -174,8 +174,8 @@ class Decision:
         ended: (group, its agents, its new records) for each group of engagements.
     """
 
-    before: Moment
-    after: Moment
+    before: Situation
+    after: Situation
     actions: np.ndarray
     rewards: np.ndarray
     terminals: np.ndarray
@@ -312,8 +312,8 @@ class OwnReward:
         ended = [*zip(self._groups, self._rows, fresh, strict=True)]
         before, after = ([*zip(self._sides, x, strict=True)] for x in (self._before, self._final))
         decision = Decision(
-            before=Moment(self._features or {}, before),
-            after=Moment(self._final_features(), after),
+            before=Situation(self._features or {}, before),
+            after=Situation(self._final_features(), after),
             actions=actions,
             rewards=env.rewards.copy(),
             terminals=env.terminals,

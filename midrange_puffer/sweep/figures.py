@@ -17,7 +17,7 @@ from midrange_puffer.sweep.record import (
     best_trial,
     pareto_front,
 )
-from midrange_puffer.sweep.space import Parameter, Value
+from midrange_puffer.sweep.space import SweptKey, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,7 +187,7 @@ def _time_unit(seconds: float) -> tuple[float, str]:
     return 1.0, "s"
 
 
-def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
+def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, SweptKey]) -> "Figure":
     """Draws score against each parameter, the strongest rank correlation first."""
     shown = scored(trials)
     correlations = rank_correlations(shown, parameters)
@@ -205,7 +205,7 @@ def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter])
     return figure
 
 
-def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
+def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, SweptKey]) -> "Figure":
     """Draws each trial as a line through its parameters to its score, the best most visibly."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap
@@ -245,7 +245,7 @@ def format_value(value: Value) -> str:
     return re.sub(r"^(\d)(0{5,})$", lambda match: f"{match[1]}e{len(match[2])}", text)
 
 
-def ticks(parameter: Parameter) -> list[Value]:
+def ticks(parameter: SweptKey) -> list[Value]:
     """Returns round values in a parameter's range, spread along its scale; or some choices."""
     from matplotlib.ticker import MaxNLocator
 
@@ -268,7 +268,7 @@ def ticks(parameter: Parameter) -> list[Value]:
     return values[:: math.ceil(len(values) / TICKS)]
 
 
-def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) -> None:
+def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: SweptKey) -> None:
     """Draws the trials' scores over a parameter, along the scale of its distribution."""
     for status in MARKS:
         group = [trial for trial in trials if trial.status == status]
@@ -283,7 +283,7 @@ def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) ->
     axes.set_xlabel(parameter.name + unit)
 
 
-def _place(trial: Trial, parameter: Parameter) -> float:
+def _place(trial: Trial, parameter: SweptKey) -> float:
     return parameter.position(trial.params[parameter.name])
 
 
@@ -324,7 +324,7 @@ def scored(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def rank_correlations(
-    trials: Sequence[Trial], parameters: Mapping[str, Parameter]
+    trials: Sequence[Trial], parameters: Mapping[str, SweptKey]
 ) -> dict[str, float]:
     """Returns Spearman's rank correlation of each parameter with the score, the strongest first.
 

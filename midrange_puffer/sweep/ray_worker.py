@@ -13,7 +13,7 @@ import ray.exceptions
 from midrange_puffer import __version__
 from midrange_puffer.errors import UserError
 from midrange_puffer.sweep.record import TRIAL_INI
-from midrange_puffer.sweep.workers import Look, TrialProcess
+from midrange_puffer.sweep.workers import ProcessState, TrialProcess
 from midrange_puffer.train.cluster.connect import LostError, describe_loss, ray_losses
 from midrange_puffer.train.machine import CORES
 
@@ -43,7 +43,7 @@ class Host:
         trial_ini: bytes,
         command: Sequence[str],
         variables: Mapping[str, str],
-    ) -> Look:
+    ) -> ProcessState:
         """Starts a trial.
 
         Args:
@@ -71,9 +71,9 @@ class Host:
             )
         self.end()  # the worker's request to end the last trial may have been lost
         self._process = TrialProcess(command, folder, variables=variables)
-        return Look()
+        return ProcessState()
 
-    def look(self) -> Look:
+    def look(self) -> ProcessState:
         """Returns the state of the trial, when it ends or after `PATIENCE` at the latest.
 
         Raises:
@@ -146,9 +146,9 @@ class RayWorker:
             self._command,
             {CORES: str(self._cores)},
         )
-        self._began, self._seen = time.monotonic(), Look()
+        self._began, self._seen = time.monotonic(), ProcessState()
 
-    def look(self) -> Look:
+    def look(self) -> ProcessState:
         """Returns the state of the trial at the actor's last look.
 
         Raises:

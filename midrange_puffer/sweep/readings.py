@@ -12,7 +12,7 @@ from torch import nn
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.config.sections import Sweep
+from midrange_puffer.config.sections import SweepConfig
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.game.parameters import pilot_names
 from midrange_puffer.sweep.record import (
@@ -70,7 +70,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def objective(scores: Mapping[str, float], settings: Sweep) -> float:
+def objective(scores: Mapping[str, float], settings: SweepConfig) -> float:
     """Returns the score that the sweep maximises, from 0 to 1.
 
     * `sweep.metric` is WORST: the lowest score against a pilot.
@@ -89,7 +89,7 @@ def objective(scores: Mapping[str, float], settings: Sweep) -> float:
     return min(mean, settings.metric_score) if settings.metric == TIME else mean
 
 
-def is_reached(scores: Mapping[str, float], settings: Sweep) -> bool:
+def is_reached(scores: Mapping[str, float], settings: SweepConfig) -> bool:
     """True if a trial with these scores has reached the goal, so that its training can end."""
     return settings.metric == TIME and fmean(scores.values()) >= settings.metric_score
 

@@ -14,7 +14,7 @@ from textwrap import wrap
 from midrange_puffer.config.configuration import Config, format_sections
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.config.sections import Sweep
+from midrange_puffer.config.sections import SweepConfig
 from midrange_puffer.files import write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.show.figures import require_matplotlib
@@ -41,7 +41,7 @@ from midrange_puffer.sweep.record import (
     Trial,
     best_trial,
 )
-from midrange_puffer.sweep.space import Parameter, Space, trial_config
+from midrange_puffer.sweep.space import Space, SweptKey, trial_config
 from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.machine import usable_cores
 
@@ -176,7 +176,7 @@ def _outcomes(trials: Sequence[Trial], score: str) -> list[str]:
     ]
 
 
-def _influences(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> list[str]:
+def _influences(trials: Sequence[Trial], parameters: Mapping[str, SweptKey]) -> list[str]:
     """Returns the figures of the parameters' effects."""
     count = len(scored(trials))
     effects = (
@@ -291,7 +291,7 @@ def _table(rows: Iterable[str]) -> str:
     return '<div class="scroll"><table>\n' + "\n".join(rows) + "\n</table></div>"
 
 
-def axis_label(settings: Sweep) -> str:
+def axis_label(settings: SweepConfig) -> str:
     """Returns the label of a figure's axis for the score that the sweep maximises."""
     if settings.metric == WORST:
         return f"{WORST}: least of the panel"
@@ -300,7 +300,7 @@ def axis_label(settings: Sweep) -> str:
     return f"{MEAN}: mean of the panel"
 
 
-def _objective_in_words(settings: Sweep) -> str:
+def _objective_in_words(settings: SweepConfig) -> str:
     """Returns a sentence about the score that the sweep maximises."""
     if settings.metric == WORST:
         return "The score is that against the pilot of the panel that the policy does worst with."

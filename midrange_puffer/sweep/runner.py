@@ -11,7 +11,7 @@ import numpy as np
 
 from midrange_puffer.config.configuration import Config, format_config
 from midrange_puffer.config.key import Value
-from midrange_puffer.config.sections import Base
+from midrange_puffer.config.sections import BaseConfig
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
 from midrange_puffer.sweep.record import (
@@ -149,27 +149,27 @@ class Runner:
         """Reads a trial's state; ends the trial if it is over or has taken too long."""
         trial, limit = self._running[worker], self._settings.max_cost
         try:
-            look = worker.look()
+            state = worker.look()
         except LostError as error:
             self._lose(worker, str(error))
             return
         except RecordError as error:  # only this trial's readings are damaged
             self._finish(worker, FAILED, str(error))
             return
-        trial.readings = look.readings
-        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # its record still says RUNNING
+        trial.readings = state.readings
+        if state.code == OUTSIDE_EXIT and not trial.is_trained:  # its record still says RUNNING
             raise SweepError(
                 f"{self._record.folder}: trial {trial.number} could not go on, which is no fault "
                 f"of its settings. The sweep ends; --resume runs the trial again: "
-                f"{look.last_words or f'see {LOG} in its folder'}"
+                f"{state.last_words or f'see {LOG} in its folder'}"
             )
-        if look.code is not None:
-            self._finish(worker, *judge(look.code, look.last_words))
+        if state.code is not None:
+            self._finish(worker, *judge(state.code, state.last_words))
         elif worker.seconds > limit:
             self._finish(worker, FAILED, f"took longer than sweep.max_cost = {limit:g} s")
         else:
             return
-        self._give_up_where_all_fail(trial, ended_in_error=look.code in ERROR_EXITS)
+        self._give_up_where_all_fail(trial, ended_in_error=state.code in ERROR_EXITS)
 
     def _finish(self, worker: "Worker", status: Status, reason: str | None) -> None:
         """Records the end of the trial that a worker ran."""
@@ -234,7 +234,7 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
     if config.train.replay_interval == "auto":
         train["replay_interval"] = 0
     base: dict[str, Value] = {}
-    if config.base.wandb_group == Base().wandb_group:
+    if config.base.wandb_group == BaseConfig().wandb_group:
         base["wandb_group"] = record.folder.name
     if config.base.tag is None:
         base["tag"] = record.folder.name

@@ -14,7 +14,7 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.sweep.record import FAILED, FINISHED, Trial
-from midrange_puffer.sweep.space import Parameter, Space, Value
+from midrange_puffer.sweep.space import Space, SweptKey, Value
 from midrange_puffer.train.trainer_state import seed_everything
 
 with contained():
@@ -111,7 +111,7 @@ class Search:
         }
 
 
-def _puffer_space(parameter: Parameter) -> dict[str, object]:
+def _puffer_space(parameter: SweptKey) -> dict[str, object]:
     """Returns a parameter's description in PufferLib's form."""
     low, high, mean = parameter.numbers
     return {

@@ -24,7 +24,7 @@ _SCALES = {
 
 
 @dataclass(frozen=True)
-class Parameter:
+class SweptKey:
     """A varied key.
 
     Attributes:
@@ -157,7 +157,7 @@ def _stages_with(config: Config, name: str) -> list[str]:
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
-def _parameter(name: str, given: Mapping[str, Any], own: Own) -> Parameter:
+def _parameter(name: str, given: Mapping[str, Any], own: Own) -> SweptKey:
     """Returns the parameter that a section describes, after checks."""
     where, key = f"[{SWEPT}{name}]", sweepable(own)[name]
     if given["values"] is not None:
@@ -183,10 +183,10 @@ def _parameter(name: str, given: Mapping[str, Any], own: Own) -> Parameter:
             bound = f"above {least:g}" if value <= least else f"below {greatest:g}"
             raise ConfigError(f"{where} {part} = {value}: must be {bound} for {distribution}")
     _check_distribution(where, distribution, numbers, given["scale"])
-    return Parameter(name, key, distribution, low, high, mean, given["scale"])
+    return SweptKey(name, key, distribution, low, high, mean, given["scale"])
 
 
-def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> Parameter:
+def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> SweptKey:
     """Returns the parameter of a section that has `values`."""
     for part in ("distribution", "min", "max"):
         if given[part] is not None:
@@ -204,7 +204,7 @@ def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> Parame
     scale = 2.0 if given["scale"] == "auto" else given["scale"]  # each can follow any
     if scale == "time":
         raise ConfigError(f"{where} scale = time: only for log_normal, not for values")
-    return Parameter(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
+    return SweptKey(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
 
 
 def _number(key: Key, value: float, where: str) -> Any:

@@ -23,7 +23,7 @@ REASON_LENGTH = 300  # most characters of a reason
 
 
 @dataclass(frozen=True)
-class Look:
+class ProcessState:
     """The state of a trial's process.
 
     Attributes:
@@ -70,13 +70,13 @@ class TrialProcess:
                 start_new_session=True,
             )
 
-    def look(self, patience: float = 0) -> Look:
+    def look(self, patience: float = 0) -> ProcessState:
         """Returns the state, after waiting at most `patience` seconds for the end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         code = self._process.poll()
         words = "" if code is None else last_words(self._folder / LOG)
-        return Look(code, load_readings(self._folder), words)
+        return ProcessState(code, load_readings(self._folder), words)
 
     def close(self) -> None:
         """Kills the process and its children if it runs, and waits for the end."""
@@ -149,7 +149,7 @@ class LocalWorker:
         self._process = TrialProcess(self._command, folder, self._cores)
         self._began = time.monotonic()
 
-    def look(self) -> Look:
+    def look(self) -> ProcessState:
         """Returns the state of the trial."""
         if self._process is None:
             raise RuntimeError("no trial runs")

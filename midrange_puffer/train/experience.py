@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import torch
 
-from midrange_puffer.config import sections
+from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.errors import UserError
 
 # The parts of experience that a rollout fills, by PuffeRL's names of its buffers.
@@ -130,7 +130,7 @@ class ExperienceBuffer:
         size: the number of segments in the buffer.
     """
 
-    def __init__(self, settings: sections.ExperienceBuffer, device: torch.device) -> None:
+    def __init__(self, settings: ExperienceBufferConfig, device: torch.device) -> None:
         self._settings = settings
         self._priorities = torch.zeros(settings.capacity, device=device)
         self._next = self.size = 0

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from midrange_puffer import _learner
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
@@ -28,7 +28,9 @@ class NativeEngine:
         settings: section [train] without any "auto".
     """
 
-    def __init__(self, policy: Policy, optimizer: torch.optim.Optimizer, settings: Train) -> None:
+    def __init__(
+        self, policy: Policy, optimizer: torch.optim.Optimizer, settings: TrainConfig
+    ) -> None:
         self._policy, self._optimizer, self._settings = policy, optimizer, settings
         self._network = make_network(policy, settings.threads)
         self._weights = flattened(policy)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from midrange_puffer.config import sections
+from midrange_puffer.config.sections import PoolConfig
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import make_folder, write_whole
 from midrange_puffer.game.observation import rows_of
@@ -54,7 +54,7 @@ class Pool:
 
     FILE = "pool.json"
 
-    def __init__(self, folder: Path, settings: sections.Pool, in_team: bool = False) -> None:
+    def __init__(self, folder: Path, settings: PoolConfig, in_team: bool = False) -> None:
         self.path = folder / self.FILE
         self._settings, self._in_team = settings, in_team
         self._written = ""

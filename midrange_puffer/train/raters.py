@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from midrange_puffer.config import sections
 from midrange_puffer.config.configuration import Config, run_configs
 from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.sections import LeagueConfig
 from midrange_puffer.contest.match import Fight, meet, play, rate_pilots
 from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard
 from midrange_puffer.errors import CheckpointError, UserError
@@ -80,7 +80,7 @@ class TrainingLeague:
     def __init__(
         self,
         folder: Path,
-        settings: sections.League,
+        settings: LeagueConfig,
         parameters: Mapping[str, float],
         agent_steps: int,
         threads: int = 1,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
@@ -65,7 +65,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
 
     def __init__(
         self,
-        settings: Train,
+        settings: TrainConfig,
         vecenv: VecEnv,
         policy: PolicyModule,
         logger: object | None = None,

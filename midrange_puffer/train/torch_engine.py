@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.actions import within_limits
 from midrange_puffer.policies.actors import PolicyModule, draw, judge, noise_for
 from midrange_puffer.policies.native import flat_copy, parts
@@ -32,7 +32,7 @@ class TorchEngine:
         policy: torch.nn.Module,
         bare_policy: PolicyModule,
         optimizer: torch.optim.Optimizer,
-        settings: Train,
+        settings: TrainConfig,
         precision: contextlib.AbstractContextManager,
     ) -> None:
         self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer

@@ -22,8 +22,7 @@ from typing import NamedTuple
 import torch
 
 from midrange_puffer import _learner
-from midrange_puffer.config import sections
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import ExperienceBufferConfig, TrainConfig
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
 from midrange_puffer.train.experience import (
@@ -97,8 +96,8 @@ class Learner:
         self,
         engine: Engine,
         gathered: Mapping[str, torch.Tensor],
-        settings: Train,
-        buffer: sections.ExperienceBuffer,
+        settings: TrainConfig,
+        buffer: ExperienceBufferConfig,
         profile: Profile,
     ) -> None:
         self._engine, self._settings, self._profile = engine, settings, profile
@@ -332,7 +331,7 @@ def settle_deaths(
     values[dead] = 0
 
 
-def find_advantages(experience: Segments, rows: torch.Tensor, settings: Train) -> None:
+def find_advantages(experience: Segments, rows: torch.Tensor, settings: TrainConfig) -> None:
     """Writes the advantages and priorities of the segments in these rows.
 
     An advantage is V-trace's target less the value; at ratio 1 the generalised advantage. The last

@@ -23,7 +23,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.config.machine import choose_device, choose_threads, choose_vec
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import SECTIONS, schema
-from midrange_puffer.config.sections import Policy
+from midrange_puffer.config.sections import PolicyConfig
 from midrange_puffer.config.settle import settle
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
@@ -409,7 +409,7 @@ def test_a_section_is_read_by_attributes_and_by_items():
         for name in items if section in schema() else ():
             assert getattr(getattr(config, section), name, items[name]) == items[name]
     assert (config.train.gamma, config.env.opponent, config.stage("a").score) == (0.5, "ace", 0.5)
-    assert isinstance(config.policy, Policy)
+    assert isinstance(config.policy, PolicyConfig)
     again = pickle.loads(pickle.dumps(config))
     assert again == config
     assert again.train.gamma == 0.5

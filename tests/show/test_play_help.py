@@ -206,9 +206,9 @@ def test_who_could_have_run_is_told_until_when():
     player = Player("shooter", HUMAN, **parameters)
     while not player.session.over:
         player.wait(FRAME)
-    looks = player.game._lookout.looks[1]
+    checks = player.game._lookout.checks[1]
     told = player.game._debriefs[1]
-    last = max(look.time for look in looks if look.open)
+    last = max(check.time for check in checks if check.open)
     assert f"Until 0:{int(last):02} " in told[1]
     # The same fight again, with the escape flown by hand from then on.
     again = Player("shooter", HUMAN, **parameters)

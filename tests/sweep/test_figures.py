@@ -12,7 +12,7 @@ from sweeps import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
-from midrange_puffer.config.sections import Sweep
+from midrange_puffer.config.sections import SweepConfig
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.figures import (
     chance_correlation,
@@ -27,7 +27,7 @@ from midrange_puffer.sweep.figures import (
 )
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
 from midrange_puffer.sweep.report import axis_label
-from midrange_puffer.sweep.space import Parameter, Space
+from midrange_puffer.sweep.space import Space, SweptKey
 
 # Parameters of every distribution, with long names.
 SWEPT = {
@@ -48,7 +48,7 @@ SWEPT = {
 }
 
 # The longest of the scores that are sought.
-LABEL = axis_label(Sweep(metric="time_to_score", metric_score=0.875))
+LABEL = axis_label(SweepConfig(metric="time_to_score", metric_score=0.875))
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def test_ticks_are_few_and_in_the_range(distribution, low, high):
     low, high = sorted((low, high))
     assume(high > 1.01 * low)
     key = sweepable()["train.gamma"]
-    parameter = Parameter("train.gamma", key, distribution, low, high, low, "auto")
+    parameter = SweptKey("train.gamma", key, distribution, low, high, low, "auto")
     found = ticks(parameter)
     assert 2 <= len(found) <= 5
     positions = [parameter.position(value) for value in found]
@@ -222,7 +222,7 @@ def test_ticks_are_few_and_in_the_range(distribution, low, high):
 
 def test_choices_stand_at_even_distances_by_their_names():
     key = sweepable()["train.optimizer"]
-    row = Parameter("train.optimizer", key, "int_uniform", "muon", "adam", "muon", 1.0,
+    row = SweptKey("train.optimizer", key, "int_uniform", "muon", "adam", "muon", 1.0,
                     ("muon", "adam"))  # fmt: skip
     assert [(row.position(tick), format_value(tick)) for tick in ticks(row)] == [
         (0, "muon"),

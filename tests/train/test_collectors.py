@@ -8,14 +8,14 @@ from fake_actors import FakeActors
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midrange_puffer.config.sections import Cluster
+from midrange_puffer.config.sections import ClusterConfig
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.cluster import collectors as module
 from midrange_puffer.train.cluster.collectors import MOST_LOSSES, Collectors, Job
 from midrange_puffer.train.cluster.connect import ClusterError
 from midrange_puffer.train.stop_signals import StoppedError
 
-BLOCKING = Cluster(max_collectors=2)
+BLOCKING = ClusterConfig(max_collectors=2)
 OVERLAPPING = replace(BLOCKING, sync="non_blocking")
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from midrange_puffer import _core
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import Policy
@@ -16,7 +16,7 @@ from midrange_puffer.train.torch_engine import TorchEngine
 from midrange_puffer.train.update import find_advantages, settle_deaths
 
 GAMMA = 0.9
-SETTINGS = Train(
+SETTINGS = TrainConfig(
     gamma=GAMMA, gae_lambda=0.8, vtrace_rho_clip=1.0, vtrace_c_clip=1.0,
     clip_coef=0.2, vf_clip_coef=0.3, vf_coef=2.0, max_grad_norm=1.0,
     learning_rate=0.01, adam_beta1=0.9, adam_beta2=0.999, adam_eps=1e-8, threads=1,

@@ -24,16 +24,16 @@ from learners import (
     watched_steps,
 )
 
-from midrange_puffer.config import sections
 from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.experience import ExperienceBuffer, draw_without_replacement
 
 CPU = torch.device("cpu")
 
 
-def settings(capacity: int = 8, **others: float) -> sections.ExperienceBuffer:
-    return sections.ExperienceBuffer(capacity=capacity, **others)
+def settings(capacity: int = 8, **others: float) -> ExperienceBufferConfig:
+    return ExperienceBufferConfig(capacity=capacity, **others)
 
 
 @given(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=8))

@@ -13,7 +13,7 @@ import runs
 import torch
 from runs import MIX, members
 
-from midrange_puffer.config import sections
+from midrange_puffer.config.sections import PoolConfig
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.policies.model_file import CheckpointError
@@ -25,7 +25,7 @@ MEMBER = {"name": "a", "path": "a.pt", "agent_steps": 0, "own": True}
 
 def pool_of(folder: Path, count: int, **settings: object) -> Pool:
     """Returns a pool of `count` checkpoints, 1000 steps apart."""
-    pool = Pool(folder, sections.Pool(**settings))
+    pool = Pool(folder, PoolConfig(**settings))
     for n in range(count):
         pool.add(frozen.save(folder / f"model_{n:06d}.pt", frozen.constant(2)), 1000 * n)
     return pool
@@ -113,7 +113,7 @@ def test_thinning_keeps_the_oldest_the_newest_and_a_spread(tmp_path, size):
     A gap is made by taking out who has the least sum of two neighbouring gaps. Among `size` gaps
     there are size - 1 such sums, together at most twice the whole span.
     """
-    pool = Pool(tmp_path, sections.Pool(size=size))
+    pool = Pool(tmp_path, PoolConfig(size=size))
     for n in range(100):
         pool.add(tmp_path / f"model_{n:06d}.pt", 1000 * n)
         kept = steps(pool)
@@ -158,7 +158,7 @@ def test_named_models_of_one_name_are_told_apart(tmp_path):
         path.parent.mkdir(parents=True)
         frozen.save(path, frozen.constant(rudder))
     include = ",".join(str(path) for path in paths)
-    Pool(tmp_path, sections.Pool(include=include, own=False)).refresh()
+    Pool(tmp_path, PoolConfig(include=include, own=False)).refresh()
     copies = [tmp_path / entry["path"] for entry in members(tmp_path).values()]
     assert [copy.read_bytes() for copy in copies] == [path.read_bytes() for path in paths]
 
@@ -168,7 +168,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     monkeypatch.chdir(tmp_path)
-    settings = sections.Pool(include="other.pt, another")  # a name may end in anything
+    settings = PoolConfig(include="other.pt, another")  # a name may end in anything
     for name in ("other.pt", "target.pt"):
         frozen.save(tmp_path / name, frozen.constant(1), 5)
     (tmp_path / "another").symlink_to("target.pt")
@@ -187,7 +187,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     assert set(opponents.names()) == set(members(there))
     seen = np.zeros((200, len(FEATURES)), np.float32)
     assert set(opponents.act(seen)[:, 0]) == {-0.5, 0}
-    assert [member.name for member in Pool(there, sections.Pool()).members] == [
+    assert [member.name for member in Pool(there, PoolConfig()).members] == [
         f"model_{n:06d}" for n in range(4)
     ]
 
@@ -273,13 +273,13 @@ def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message
 def test_named_models_must_be_different_and_have_room(tmp_path):
     path = frozen.save(tmp_path / "a.pt", frozen.constant(1))
     with pytest.raises(PoolError, match=r"pool.include = .*/a.pt is given twice"):
-        Pool(tmp_path, sections.Pool(include=f"{path},{path}"))
+        Pool(tmp_path, PoolConfig(include=f"{path},{path}"))
     with pytest.raises(
         PoolError, match=r"pool.include = a.pt,: must be model files separated by commas"
     ):
-        Pool(tmp_path, sections.Pool(include="a.pt,"))
+        Pool(tmp_path, PoolConfig(include="a.pt,"))
     other = frozen.save(tmp_path / "b.pt", frozen.constant(1))
-    settings = sections.Pool(include=f"{path},{other}", size=2)
+    settings = PoolConfig(include=f"{path},{other}", size=2)
     with pytest.raises(PoolError, match=r"pool.size = 2: no room for the 2 models of pool.include"):
         Pool(tmp_path, settings)
     assert len(Pool(tmp_path, replace(settings, own=False))) == 2
@@ -308,7 +308,7 @@ def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, me
     content["members"][1] |= change
     pool.path.write_text(json.dumps(content))
     with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
-        Pool(tmp_path, sections.Pool())
+        Pool(tmp_path, PoolConfig())
 
 
 @pytest.mark.parametrize(
@@ -323,10 +323,10 @@ def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, me
 def test_what_is_no_pool_is_refused(tmp_path, content, message):
     (tmp_path / "pool.json").write_text(json.dumps(content))
     with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
-        Pool(tmp_path, sections.Pool())
+        Pool(tmp_path, PoolConfig())
 
 
 def test_a_named_model_that_could_not_be_copied_into_the_run_is_refused(tmp_path):
     path = frozen.save(tmp_path / "a\\b.pt", frozen.constant(1))
     with pytest.raises(PoolError, match=r"pool.include = .*: its copy would be 'pool/a.*within"):
-        Pool(tmp_path, sections.Pool(include=str(path)))
+        Pool(tmp_path, PoolConfig(include=str(path)))

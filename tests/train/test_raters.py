@@ -15,7 +15,7 @@ from policies import Constant, random_policy
 from quick_fights import SHORT
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.sections import League
+from midrange_puffer.config.sections import LeagueConfig
 from midrange_puffer.config.settle import settle
 from midrange_puffer.contest.match import rate_pilots
 from midrange_puffer.contest.ratings import ANCHORS
@@ -35,7 +35,7 @@ CONFIG = load_config(None, ["--policy.hidden-size", "16"])
 
 def open_league(folder, agent_steps=0, checkpoints=2, **parameters) -> TrainingLeague:
     """Opens the league of a run after `agent_steps` of training."""
-    settings = League(interval=1, games=8, checkpoints=checkpoints)
+    settings = LeagueConfig(interval=1, games=8, checkpoints=checkpoints)
     return TrainingLeague(folder, settings, parameters, agent_steps)
 
 

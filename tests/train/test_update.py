@@ -22,7 +22,7 @@ from learners import (
 )
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.sections import Train
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.experience import Segments, draw_without_replacement
@@ -117,7 +117,9 @@ def test_before_the_first_step_the_policy_is_what_gathered(tmp_path):
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (0.7, 1.5), (1000.0, 0.0)])
 def test_advantages_are_those_of_the_paper(clips):
     rng = np.random.default_rng(5)
-    train = Train(gamma=0.97, gae_lambda=0.9, vtrace_rho_clip=clips[0], vtrace_c_clip=clips[1])
+    train = TrainConfig(
+        gamma=0.97, gae_lambda=0.9, vtrace_rho_clip=clips[0], vtrace_c_clip=clips[1]
+    )
     shape = (20, 12)
     values, rewards = rng.normal(size=shape), rng.normal(size=shape)
     terminals = (rng.random(shape) < 0.15).astype(float)

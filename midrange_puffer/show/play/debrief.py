@@ -20,20 +20,22 @@ INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
 
 
 @dataclass(frozen=True)
-class Look:
+class EscapeCheck:
     """A check of the space-time graph at a time [s]; `open` is True if an escape was possible."""
 
     time: float
     open: bool
 
 
-def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) -> list[str]:
+def debrief(
+    sim: Simulation, paths: Paths, fighter: int, checks: Sequence[EscapeCheck]
+) -> list[str]:
     """Returns some sentences about a finished fight, for the pilot of a fighter.
 
     Args:
         sim, paths: The fight.
         fighter: The pilot's fighter.
-        looks: Looks at the fighter's graph while missiles flew at it, in order of time.
+        checks: Checks of the fighter's graph while missiles flew at it, in order of time.
     """
     envelope = game_envelope(sim.parameters)
     in_team = is_team(sim.parameters)
@@ -44,7 +46,7 @@ def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) 
         lines = [line for missile in kills + deaths for line in _of_lock(missile, fighter)]
     else:
         lines = [_of_kill(envelope, paths, missile) for missile in kills]
-        lines += [line for m in deaths for line in _of_death(envelope, paths, m, looks)]
+        lines += [line for m in deaths for line in _of_death(envelope, paths, m, checks)]
     if not kills and not deaths:
         lines.append("You hit no enemy and were not hit." if in_team else "No fighter was hit.")
     lines.append(_of_shots(envelope, paths, fighter))
@@ -95,11 +97,11 @@ def _of_lock(missile: MissilePath, fighter: int) -> list[str]:
 
 
 def _of_death(
-    envelope: Envelope, paths: Paths, missile: MissilePath, looks: Sequence[Look]
+    envelope: Envelope, paths: Paths, missile: MissilePath, checks: Sequence[EscapeCheck]
 ) -> list[str]:
     distance, zone = zone_of(envelope, paths, missile)
     fired = f"You were hit by a missile fired at {minutes(missile.launched)} from {_km(distance)}"
-    chances = [look.time for look in looks if look.open and look.time >= missile.launched]
+    chances = [check.time for check in checks if check.open and check.time >= missile.launched]
     if chances:
         until = minutes(chances[-1])
         why = f"Until {until} full rudder and running away would have saved you."

@@ -244,7 +244,7 @@ class Game(Viewer):
         if session.over and not was_over:
             self._outcomes[self._fight] = int(session.sim.outcome[0])
             self._debriefs = {
-                side: debrief(session.sim, session.paths, fighter, self._lookout.looks[side])
+                side: debrief(session.sim, session.paths, fighter, self._lookout.checks[side])
                 for side, fighter in session.sides.items()
             }
             self._leave()

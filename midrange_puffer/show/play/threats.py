@@ -10,11 +10,11 @@ from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.debrief import Look
+from midrange_puffer.show.play.debrief import EscapeCheck
 from midrange_puffer.show.view.moment import Moment, moment
 
 BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
-INTERVAL = 0.2  # s of the fight between two looks at the space-time graph
+INTERVAL = 0.2  # s of the fight between two checks of the space-time graph
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,19 @@ class Lookout:
         session: The session with the humans.
 
     Attributes:
-        looks: By side, a `Look` for each time at which missiles flew at the human's fighter.
+        checks: By side, an `EscapeCheck` for each time at which missiles flew at the fighter.
         threats: By side, the missiles that the human is warned of. Without sensors, the missile
             with the shortest time to impact comes first; with sensors, the one nearest the nose.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.looks: dict[int, list[Look]] = {side: [] for side in session.sides}
+        self.checks: dict[int, list[EscapeCheck]] = {side: [] for side in session.sides}
         self.threats: dict[int, list[Threat]] = {side: [] for side in session.sides}
         self._looked = -INTERVAL
 
     def look(self) -> None:
-        """Updates `looks` and `threats`, if INTERVAL has passed since the last time."""
+        """Updates `checks` and `threats`, if INTERVAL has passed since the last time."""
         sim, paths = self._session.sim, self._session.paths
         if paths.time - self._looked < INTERVAL:
             return
@@ -132,18 +132,18 @@ class Lookout:
             )
             if inbound:
                 is_open = any(all(misses[way] > 0 for misses in inbound) for way in (0, 1))
-                self.looks[side].append(Look(paths.time, is_open))
+                self.checks[side].append(EscapeCheck(paths.time, is_open))
 
     def forget(self, fighter: int) -> None:
-        """Clears looks and threats of the human that has just taken over a fighter."""
+        """Clears checks and threats of the human that has just taken over a fighter."""
         for side, flown in self._session.sides.items():
             if flown == fighter:
-                self.looks[side], self.threats[side] = [], []
+                self.checks[side], self.threats[side] = [], []
 
     def cut_back(self) -> None:
         """Removes all entries after the fight's present time, once the fight was rewound."""
         now = self._session.paths.time
         self._looked = now - INTERVAL
-        for side, looks in self.looks.items():
-            self.looks[side] = [look for look in looks if look.time <= now]
+        for side, checks in self.checks.items():
+            self.checks[side] = [check for check in checks if check.time <= now]
             self.threats[side] = []

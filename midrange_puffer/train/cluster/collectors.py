@@ -14,7 +14,7 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.machine import updates_ahead
-from midrange_puffer.config.sections import Cluster
+from midrange_puffer.config.sections import ClusterConfig
 from midrange_puffer.train.cluster.collector import (
     VERSIONS,
     PoolSender,
@@ -38,19 +38,19 @@ class Job:
         reference: to the rollout.
         number: in the order of requests.
         version: of the weights for it.
-        rollout: None until it is received.
+        received: the rollout, or None until it is received.
     """
 
     reference: Any
     number: int
     version: int
-    rollout: Rollout | None = None
+    received: Rollout | None = None
 
     @property
-    def result(self) -> Rollout:
+    def rollout(self) -> Rollout:
         """The rollout, which must have been received."""
-        assert self.rollout is not None
-        return self.rollout
+        assert self.received is not None
+        return self.received
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Collectors:
     """
 
     def __init__(
-        self, cluster: Cluster, actors: RayActors, is_stopping: Callable[[], bool]
+        self, cluster: ClusterConfig, actors: RayActors, is_stopping: Callable[[], bool]
     ) -> None:
         self._cluster, self._actors, self._is_stopping = cluster, actors, is_stopping
         self._blocking, self._timeout = cluster.sync == "blocking", cluster.timeout
@@ -261,7 +261,7 @@ class Collectors:
             return []
         place.losses = 0
         job = place.jobs.popleft()
-        job.rollout = result
+        job.received = result
         return [job]
 
     def _is_fresh(self, job: Job, version: int) -> bool:

@@ -81,7 +81,7 @@ class ClusterTrainer(StageTrainer):
         lags = [self.epoch - job.version for job in jobs]
         self.is_off_policy = any(lags)
         self._lags += lags
-        self._rollouts += [job.result.seconds for job in jobs]
+        self._rollouts += [job.rollout.seconds for job in jobs]
 
     def _broadcast(self) -> None:
         """Sends the weights at every cluster.weight_sync_interval, and at the start."""
@@ -99,17 +99,17 @@ class ClusterTrainer(StageTrainer):
             # Arrays from the object store are read-only, which torch warns of.
             warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
             for job in jobs:
-                rows = slice(row, row + len(job.result.buffers["values"]))
-                for name, kept in job.result.buffers.items():
+                rows = slice(row, row + len(job.rollout.buffers["values"]))
+                for name, kept in job.rollout.buffers.items():
                     getattr(self, name)[rows] = torch.from_numpy(kept)
-                for name, values in job.result.stats.items():
+                for name, values in job.rollout.stats.items():
                     self.stats[name] += values
                 row = rows.stop
         masks = self.gathered.get(MASKS)
         self.global_step += self.values.numel() if masks is None else int(masks.sum())
-        times = [self.vecenv.step_time, *(job.result.step_time for job in jobs)]
+        times = [self.vecenv.step_time, *(job.rollout.step_time for job in jobs)]
         self.vecenv.step_time = StepTime.sum(times)
-        self._rollout_bytes = sum(array.nbytes for array in jobs[0].result.buffers.values())
+        self._rollout_bytes = sum(array.nbytes for array in jobs[0].rollout.buffers.values())
 
     def source_metrics(self) -> dict[str, float]:
         """Returns metrics of the collectors since the last row."""
