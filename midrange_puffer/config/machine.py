@@ -10,8 +10,8 @@ from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
-# Cores that the learner keeps beside workers, which busy-wait and so need cores of their own: on a
-# GPU the one that feeds it, on the CPU as many as a small network can use.
+# Cores that the learner keeps beside workers, which step while it learns: on a GPU the one that
+# feeds it, on the CPU as many as a small network can use.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
 # The native engine sums a minibatch in this many parts, so that more threads would be idle.
 # It is also the default of commands that only fly engagements.
@@ -107,22 +107,23 @@ def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Confi
         config = share_out(config, "vec.num_workers", num_envs)
     if workers == "auto":
         workers = num_envs
-    # PufferLib would give the second instance of one worker and the first of the next one seed.
-    if workers != num_envs:
+    if num_envs % workers:
         raise ConfigError(
-            f"vec.num_envs = {num_envs}: must equal vec.num_workers = {workers}; one "
-            f"instance steps all engagements of a worker, so raise env.num_envs instead"
+            f"vec.num_envs = {num_envs}: must be a multiple of vec.num_workers = {workers}"
         )
     if workers > machine.physical_cores:
         raise ConfigError(
             f"vec.num_workers = {workers}: there are {machine.physical_cores} physical cores"
         )
-    batch = config.vec.batch_size
+    batch, share = config.vec.batch_size, num_envs // workers
     if batch == "auto":
-        batch = max(workers // 2, 1)
-    if workers % batch:
-        raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
-    each = f"one instance a worker, {machine.cores} cores"
+        batch = max(workers // 2, 1) * share
+    if num_envs % batch or batch % share:
+        raise ConfigError(
+            f"vec.batch_size = {batch}: must divide vec.num_envs = {num_envs}, and be a multiple "
+            f"of the {share} instances of a worker"
+        )
+    each = f"{share} instance{'s' * (share > 1)} a worker, {machine.cores} cores"
     return config.replaced("vec", each, num_envs=num_envs, num_workers=workers, batch_size=batch)
 
 
@@ -205,7 +206,7 @@ def check_threads(config: Config, machine: Machine) -> None:
 def choose_threads(config: Config, cores: int) -> Config:
     """Sets train.threads and train.torch_threads if "auto".
 
-    The cores of the workers, which never sleep, are left out.
+    The cores of the workers, which step while the learner acts for others, are left out.
     """
     workers = config.vec.num_workers
     left = max(cores - (0 if workers == "auto" else workers), 1)

@@ -137,8 +137,8 @@ class VecConfig(Typed):
         "instances of the environment, with env.num_envs engagements each; auto = one for each "
         "worker, with env.num_envs engagements divided among them")
     num_workers: int | Auto = key("auto", minimum=1, maximum=1024, meaning=
-        "Multiprocessing: worker processes, one instance each; auto = vec.num_envs if that is "
-        "given, else as many as there are cores to spare")
+        "Multiprocessing: worker processes, which share the instances evenly; auto = one for "
+        "each instance if vec.num_envs is given, else as many as there are cores to spare")
     batch_size: int | Auto = key("auto", minimum=1, maximum=1024, meaning=
         "Multiprocessing: instances that the policy acts for at once, while the other instances "
         "step; auto = half of vec.num_envs")

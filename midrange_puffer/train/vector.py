@@ -1,20 +1,15 @@
-"""PufferLib's vector environments, the processes that step them, and the time of their steps."""
+"""PufferLib's vector environments, and the time of their steps."""
 
 import math
 import multiprocessing
-import os
 import signal
-import sys
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 import torch
 
 from midrange_puffer.config.configuration import Config
@@ -23,19 +18,10 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.train import ranks
+from midrange_puffer.train.workers import StoppedWorkers, WorkerError, Workers
 
 with contained():
     import pufferlib.vector
-
-
-LOOK_INTERVAL = 1.0  # s between two looks at the workers
-# A worker is reported stopped after this many looks in a row; after Ctrl-Z and fg it goes on.
-LOOKS = 5
-
-
-class WorkerError(UserError):
-    """A process that steps environments ended on its own."""
 
 
 class StepTime(NamedTuple):
@@ -122,8 +108,11 @@ class VecEnv:
         vec = config.vec
         options: dict[str, Any] = {}
         env = {**config.env, "pool": pool, "name": config.base.env_class}
+        backend: Any = vec.backend  # PufferLib's annotation has only classes
         if vec.backend == "Multiprocessing":
+            backend = Workers
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
+            options["overwork"] = True  # `settle` has refused more workers than cores
         else:
             env["threads"] = config.train.threads
         count = vec.num_envs
@@ -133,7 +122,6 @@ class VecEnv:
         if vec.backend == "PufferEnv":
             self._envs = pufferlib.vector.make(makers[0], env_kwargs=env)
         else:
-            backend: Any = vec.backend  # PufferLib's annotation has only classes
             self._envs = pufferlib.vector.make(
                 makers,
                 env_args=[[]] * count,
@@ -219,44 +207,6 @@ class VecEnv:
                 )
 
 
-class StoppedWorkers(threading.Thread):
-    """A thread that reports on stderr which workers are stopped (SIGSTOP), and when they go on.
-
-    PufferLib waits for them without a message.
-    """
-
-    def __init__(self, processes: Sequence[multiprocessing.Process]) -> None:
-        super().__init__(daemon=True)
-        self._workers = [process.pid for process in processes if process.pid is not None]
-        self._is_over = threading.Event()
-
-    def run(self) -> None:
-        """Looks at the workers until `end`."""
-        looks = Counter[int]()  # worker -> looks in a row that found it stopped
-        while not self._is_over.wait(LOOK_INTERVAL):
-            for worker, process in enumerate(self._workers):
-                name = f"environment worker {worker} (process {process})"
-                if _is_stopped(process):
-                    looks[worker] += 1
-                    if looks[worker] == LOOKS:
-                        go_on = f"it goes on with: kill -CONT {process}"
-                        print(f"{name} is stopped, and training waits; {go_on}", file=sys.stderr)
-                elif looks.pop(worker, 0) >= LOOKS:
-                    print(f"{name} goes on", file=sys.stderr)
-
-    def end(self) -> None:
-        """Ends the thread."""
-        self._is_over.set()
-        self.join()
-
-
-def _is_stopped(process: int) -> bool:
-    try:
-        return psutil.Process(process).status() == psutil.STATUS_STOPPED
-    except psutil.NoSuchProcess:
-        return False
-
-
 def _cudart() -> Any:  # torch gives no type
     return torch.cuda.cudart()
 
@@ -284,28 +234,5 @@ def unpin(array: np.ndarray) -> None:
 
 
 def make_env(name: str = MIDRANGE, **kwargs: Any) -> Midrange:
-    """Makes an environment of the class `name` (base.env_class), here or in a worker."""
-    if multiprocessing.parent_process() is not None:
-        _become_worker()
+    """Makes an environment of the class `name` (base.env_class)."""
     return env_class(name)(**kwargs)
-
-
-def _become_worker() -> None:
-    """Makes this process a worker: it ends with the trainer and on SIGTERM, not on Ctrl-C.
-
-    Torch gets one thread, which is fastest for the small batches of frozen opponents.
-    """
-    if ranks.is_launched():
-        os.setpgrp()  # a launcher signals a rank's group, and workers must outlive it
-    torch.set_num_threads(1)
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)

@@ -360,7 +360,7 @@ def test_workers_divide_every_group_of_every_stage(words, workers):
     ("words", "parts"),
     [
         (["--vec.num-envs=3"], ["vec.num_workers = 3", "2 physical cores"]),
-        (["--vec.num-envs=2", "--vec.num-workers=1"], ["vec.num_envs = 2", "vec.num_workers = 1"]),
+        (["--vec.num-envs=3", "--vec.num-workers=2"], ["vec.num_envs = 3", "vec.num_workers = 2"]),
         (["--vec.num-envs=2", "--vec.batch-size=3"], ["vec.batch_size = 3", "vec.num_envs = 2"]),
         (["--vec.num-workers=2", "--env.num-envs=7"], ["env.num_envs = 7", "vec.num_workers = 2"]),
         (["--vec.backend=PufferEnv", "--vec.num-envs=2"], ["vec.num_envs = 2", "PufferEnv"]),

@@ -8,13 +8,14 @@ from contextlib import closing
 
 import learners
 import numpy as np
+import psutil
 import pytest
 import runs
 import torch
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.train import vector
+from midrange_puffer.train import workers
 from midrange_puffer.train.vector import VecEnv, make_env
 
 SLEEP = 0.002  # s, in a step
@@ -59,7 +60,7 @@ def test_environments_time_their_own_steps(tmp_path, backend):
 
 def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monkeypatch, capsys):
     """PufferLib waits for it without a message."""
-    monkeypatch.setattr(vector, "LOOK_INTERVAL", 0.01)
+    monkeypatch.setattr(workers, "LOOK_INTERVAL", 0.01)
     told = ""
     with learners.small_trainer(tmp_path, "--vec.backend=Multiprocessing") as trainer:
         process = trainer.vecenv.processes[1].pid
@@ -132,3 +133,32 @@ def test_memory_that_cannot_be_locked_ends_the_run_and_its_workers(tmp_path, mon
     with pytest.raises(UserError, match=r"train.pin_memory = True: CUDA cannot lock 0.0 MiB .*2\)"):
         VecEnv(make_env, small(tmp_path, "Multiprocessing", "cuda"))
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("batch", [4, 2])
+def test_workers_step_like_one_process_and_sleep_while_they_wait(tmp_path, batch):
+    """Four instances, of which each of two workers has two; each has a seed of its own."""
+    config = load_config(runs.small_config(tmp_path), ["--vec.backend=Multiprocessing"])
+    config = config.replaced("vec", "test", num_envs=4, num_workers=2, batch_size=batch)
+    serial = config.replaced("vec", "test", backend="Serial")
+    serial = serial.replaced("train", "test", threads=1)
+    rng = np.random.default_rng(0)
+    with closing(VecEnv(make_env, config)) as several, closing(VecEnv(make_env, serial)) as alone:
+        for vecenv in (several, alone):
+            vecenv.async_reset(3)
+        count = several.agents_per_batch
+        for _ in range(50):
+            all_actions = rng.integers(0, 2, (several.num_agents, 3), dtype=np.int32)
+            observations, rewards, ends, *_ = alone.recv()
+            for first in range(0, several.num_agents, count):
+                rows = slice(first, first + count)
+                batch_observations, batch_rewards, batch_ends, *_ = several.recv()
+                assert np.array_equal(batch_observations, observations[rows])
+                assert np.array_equal(batch_rewards, rewards[rows])
+                assert np.array_equal(batch_ends, ends[rows])
+                several.send(all_actions[rows])
+            alone.send(all_actions)
+        assert len(np.unique(observations, axis=0)) == several.num_agents
+        time.sleep(SLEEP)
+        states = {psutil.Process(process.pid).status() for process in several.processes}
+        assert states == {psutil.STATUS_SLEEPING}
