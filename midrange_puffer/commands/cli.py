@@ -66,6 +66,11 @@ MODES = {
         "train.profiling",
         in_ranks=True,
     ),
+    "autotune": Mode(
+        "find the fastest way to step the environments on this machine",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--rounds N] [--json FILE]",
+        "train.profiling",
+    ),
     "eval": Mode(
         "measure a trained policy against the scripted pilots",
         "--load-model-path latest|best|FILE [--opponent NAME|FILE|all] [--episodes N] "

@@ -4,7 +4,7 @@ import contextlib
 import io
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,10 +67,16 @@ def main(options: Options) -> int:
     out = Path(options.out)
     with ranks.joined(), tempfile.TemporaryDirectory(prefix="midrange-profile-") as folder:
         ranks.from_first(lambda: open_folder(out))
-        run = ranks.from_first(lambda: _plan(Path(folder), options.config, options.overrides))
+        run = ranks.from_first(lambda: plan(Path(folder), options.config, options.overrides))
         trace = Path(folder, TRACE)
         with StopSignals() as signals:
-            measurement = _measure(run, signals, options.updates, trace)
+            bar = contextlib.nullcontext(lambda count: None)
+            if ranks.is_first():
+                bar = progress_bar("updates", updates_of(options.updates))
+            with bar as advance:
+                measurement = measure(
+                    run, signals, options.updates, trace if ranks.is_first() else None, advance
+                )
         if signals.caught:
             return 128 + signals.caught
         if ranks.is_first():
@@ -82,7 +88,7 @@ def main(options: Options) -> int:
     return 0
 
 
-def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> "Run":
+def plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> "Run":
     """Returns the run to measure, without trackers."""
     from midrange_puffer.train.run import planned_run
 
@@ -93,23 +99,29 @@ def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> "R
     return replace(run, config=endless)
 
 
-def _measure(run: "Run", signals: "StopSignals", updates: int, trace: Path) -> "Measurement":
-    """Runs and measures so many updates, silently."""
-    from midrange_puffer.train import ranks
-    from midrange_puffer.train.profiling import TRACED, WARM_UP, Measurement, TracedProfile
+def updates_of(measured: int) -> int:
+    """Returns the updates of a run in which so many are measured."""
+    from midrange_puffer.train.profiling import TRACED, WARM_UP
+
+    return WARM_UP + measured + TRACED
+
+
+def measure(
+    run: "Run",
+    signals: "StopSignals",
+    updates: int,
+    trace: Path | None,
+    advance: Callable[[int], None],
+) -> "Measurement":
+    """Runs a run until so many updates are measured, silently: see `profiling.Measurement`."""
+    from midrange_puffer.train.profiling import Measurement, TracedProfile
     from midrange_puffer.train.run import train
 
     device = run.config.train.device
     profile = TracedProfile(device)  # of the trainers of all stages
-    bar = contextlib.nullcontext(lambda count: None)
-    if ranks.is_first():
-        bar = progress_bar("updates", WARM_UP + updates + TRACED)
-    with bar as advance:
-        measurement = Measurement(
-            profile, device, updates, trace if ranks.is_first() else None, advance
-        )
-        with contextlib.redirect_stdout(io.StringIO()):
-            train(run, signals, [measurement], profile)
+    measurement = Measurement(profile, device, updates, trace, advance)
+    with contextlib.redirect_stdout(io.StringIO()):
+        train(run, signals, [measurement], profile)
     return measurement
 
 

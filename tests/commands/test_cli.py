@@ -95,7 +95,9 @@ OF_NO_ENGAGEMENT = {
 }
 
 
-@pytest.mark.parametrize("mode", sorted(cli.MODES.keys() - {"train", "sweep", "profile"}))
+@pytest.mark.parametrize(
+    "mode", sorted(cli.MODES.keys() - {"train", "sweep", "profile", "autotune"})
+)
 def test_help_of_a_mode_names_its_options(call, mode):
     status, text, _ = call(mode, "midrange", "--help")
     assert status == 0
