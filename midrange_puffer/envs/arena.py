@@ -9,6 +9,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
-from midrange_puffer.envs.groups import Group, SelfGroup
+from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.errors import require_pygame
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
@@ -133,14 +134,31 @@ def checked_render_mode(render_mode: str | None) -> str | None:
     return render_mode
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of an environment, as `ARGUMENTS` describes them.
+
+    Attributes:
+        env_class: the environment; error messages may suggest its arguments.
+    """
+
+    env_class: type
+    num_envs: int
+    opponent: "Opponent"
+    seat: str
+    observation: str
+    action_mode: str
+    render_mode: str | None
+    isa: str
+    threads: int
+    parameters: Mapping[str, object]
+
+
 class Arena:
     """Engagements in groups, one for each kind of opponent: their cores, buffers and picture.
 
     Args:
-        env_class: the environment; error messages may suggest its arguments.
-        num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads: arguments of
-            the environment.
-        parameters: overrides of rows of csrc/params.h.
+        given: arguments of the environment.
         seed: seed of episode 0 of every engagement.
         pool: the pool's file, or None.
 
@@ -159,11 +177,7 @@ class Arena:
         agents: number of agents; they are numbered by group, engagement and fighter.
         rows: the agents of each group, as slices of the buffers.
         view: the `EnvView` of engagement 0; None without a render mode.
-        observations: float32 [agents, features]. This and the following are the buffers of `bind`.
-        rewards: float32 [agents].
-        terminations, truncations: bool [agents].
-        final_observations: float32 [agents, features] or None: the last observations of agents
-            whose engagement ended in the last step; the other rows have no meaning.
+        buffers: the results of the last step.
 
     Raises:
         ValueError, TypeError, UsageError: see `RAISES`.
@@ -171,28 +185,14 @@ class Arena:
 
     auto_reset = True  # in the step in which an episode ends, the engagement's next one starts
 
-    def __init__(
-        self,
-        env_class: type,
-        num_envs: int,
-        opponent: "Opponent",
-        seat: str,
-        observation: str,
-        action_mode: str,
-        render_mode: str | None,
-        isa: str,
-        threads: int,
-        parameters: Mapping[str, object],
-        seed: int = 0,
-        pool: str | Path | None = None,
-    ) -> None:
-        self.parameters = resolve(parameters, env_class, teams=True)
-        self.num_envs = checked_num_envs(num_envs)
-        self.seat = SEATS.index(checked_choice("seat", seat))
-        self.render_mode = checked_render_mode(render_mode)
-        self.observation = observed(observation, self.parameters)
-        self.action_mode = checked_choice("action_mode", action_mode)
-        self._isa, self._threads = isa, checked_threads(threads)
+    def __init__(self, given: Arguments, seed: int = 0, pool: str | Path | None = None) -> None:
+        self.parameters = resolve(given.parameters, given.env_class, teams=True)
+        self.num_envs = checked_num_envs(given.num_envs)
+        self.seat = SEATS.index(checked_choice("seat", given.seat))
+        self.render_mode = checked_render_mode(given.render_mode)
+        self.observation = observed(given.observation, self.parameters)
+        self.action_mode = checked_choice("action_mode", given.action_mode)
+        self._isa, self._threads = given.isa, checked_threads(given.threads)
         self._sizes = sizes_of(self.parameters)
         self._features = len(features_of(self.observation, *self._sizes))
         # A copy, because a space has its own random numbers.
@@ -201,15 +201,15 @@ class Arena:
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
         self.seed = seed
         self.counts: dict[str, int] = {OTHERS: self.num_envs}
-        self.groups = self._make_groups(opponent, pool)
+        self.groups = self._make_groups(given.opponent, pool)
         ends = np.cumsum([group.agents for group in self.groups]).tolist()
         self.rows = [slice(e - g.agents, e) for g, e in zip(self.groups, ends, strict=True)]
         self.agents: int = ends[-1]
         self.view = None
-        if render_mode is not None:
+        if self.render_mode is not None:
             # Imported by name: only rendering needs pygame, and this room must not import viewers.
             view = importlib.import_module(VIEWER).EnvView
-            self.view: Any = view(self.groups[0], self._seeds()[0], render_mode == HUMAN)
+            self.view: Any = view(self.groups[0], self._seeds()[0], self.render_mode == HUMAN)
 
     def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
         """Returns a group for each kind of opponent, with its share of the engagements."""
@@ -274,23 +274,11 @@ class Arena:
         streams = np.random.SeedSequence(self.seed).spawn(len(self.counts))
         return [int(stream.generate_state(1, np.uint64)[0]) for stream in streams]
 
-    def bind(
-        self,
-        observations: np.ndarray,
-        rewards: np.ndarray,
-        terminations: np.ndarray,
-        truncations: np.ndarray,
-        final_observations: np.ndarray | None,
-    ) -> None:
+    def bind(self, buffers: Buffers) -> None:
         """Stores the buffers, which the groups write into in place."""
-        self.observations, self.rewards = observations, rewards
-        self.terminations, self.truncations = terminations, truncations
-        self.final_observations = final_observations
+        self.buffers = buffers
         for group, rows in zip(self.groups, self.rows, strict=True):
-            final = None if final_observations is None else final_observations[rows]
-            group.bind(
-                observations[rows], rewards[rows], terminations[rows], truncations[rows], final
-            )
+            group.bind(buffers.rows(rows))
 
     @property
     def isa(self) -> str:
@@ -303,9 +291,8 @@ class Arena:
         seeds = self._seeds()
         for group, group_seed in zip(self.groups, seeds, strict=True):
             group.reset(group_seed)
-        self.rewards[:] = 0
-        self.terminations[:] = False
-        self.truncations[:] = False
+        for buffer in (self.buffers.rewards, self.buffers.terminals, self.buffers.truncations):
+            buffer[:] = 0
         if self.view:
             self.view.reset(seeds[0])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.groups import Group
+from midrange_puffer.envs.groups import Buffers, Group
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.observation import to_fly
 from midrange_puffer.policies.contestants import (
@@ -234,16 +234,9 @@ class FlownGroup(Group):
         first = self._flown.index(fighters[0])
         return slice(first, first + len(fighters))
 
-    def bind(
-        self,
-        observations: np.ndarray,
-        rewards: np.ndarray,
-        terminals: np.ndarray,
-        truncations: np.ndarray,
-        final_observations: np.ndarray | None = None,
-    ) -> None:
+    def bind(self, buffers: Buffers) -> None:
         """Stores the agents' buffers; the core writes to larger ones, for all of its agents."""
-        super().bind(observations, rewards, terminals, truncations, final_observations)
+        super().bind(buffers)
         envs = self.core.num_envs
         flown = (envs, self.core.agents // envs)
         self._controls_of_all = np.zeros((*flown, 3), np.float32)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.arena import Arena, Arguments
 from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
-from midrange_puffer.envs.groups import Group, SelfGroup
+from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.parameters import PARAMETERS, checked_seed, is_team, suggest
 from midrange_puffer.game.records import summary
@@ -137,8 +137,8 @@ class EpisodeArena(Arena):
     """An arena of one group with its own buffers, whose episodes start by seed and options.
 
     Args:
-        env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads,
-        parameters: as in `Arena`. The opponent is drawn for each episode. It may be `NO_OPPONENT`.
+        given: arguments of the environment. The opponent is drawn for each episode. It may be
+            `NO_OPPONENT`.
         wingmen: in teams the contestant that flies the other fighters of the agent's side, given
             like an opponent; None: agents fly them.
         auto_reset: True if the next episode of an engagement starts in the step in which one ends.
@@ -149,35 +149,21 @@ class EpisodeArena(Arena):
     """
 
     def __init__(
-        self,
-        env_class: type,
-        num_envs: int,
-        opponent: "Opponent",
-        seat: str,
-        observation: str,
-        action_mode: str,
-        render_mode: str | None,
-        isa: str,
-        threads: int,
-        parameters: Mapping[str, object],
-        wingmen: "Opponent | None" = None,
-        auto_reset: bool = True,
+        self, given: Arguments, wingmen: "Opponent | None" = None, auto_reset: bool = True
     ) -> None:
         self.auto_reset = auto_reset
         self._wingmen = wingmen
-        super().__init__(
-            env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
-            threads, parameters,
-        )  # fmt: skip
+        super().__init__(given)
         self._started = self._open = False
         self._engagements = np.arange(self.num_envs)  # the seed's engagement in each place
         self._first_episode = 0  # engagement 0's episode at the last reset
         self.core = self.groups[0].core
-        self.actions = action_buffer((self.agents, 3), action_mode)
+        self.actions = action_buffer((self.agents, 3), self.action_mode)
         observations, final = np.zeros((2, self.agents, self.core.features), np.float32)
-        terminations, truncations = np.zeros((2, self.agents), bool)
         rewards = np.zeros(self.agents, np.float32)
-        self.bind(observations, rewards, terminations, truncations, final if auto_reset else None)
+        terminals, truncations = np.zeros((2, self.agents), bool)
+        final = final if auto_reset else None
+        self.bind(Buffers(observations, rewards, terminals, truncations, final))
 
     def _make_groups(self, opponent: "Opponent", pool: Path | None) -> list[Group]:
         """Returns a single group, in which the opponent of each episode is drawn from the mix."""

@@ -4,6 +4,7 @@ Groups against models, functions or a pool are in crews.py.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,6 +80,30 @@ class Ledger:
         return begins
 
 
+class Buffers(NamedTuple):
+    """The agents' buffers, which every step overwrites in place.
+
+    Attributes:
+        observations: float32 [agents, features].
+        rewards: float32 [agents].
+        terminals, truncations: bool [agents].
+        final_observations: float32 [agents, features] or None: the last observations of agents
+            whose engagement ended in the last step; the other rows have no meaning.
+    """
+
+    observations: np.ndarray
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+    final_observations: np.ndarray | None = None
+
+    def rows(self, rows: slice) -> "Buffers":
+        """Returns views of some agents' rows."""
+        observations, rewards, terminals, truncations = (buffer[rows] for buffer in self[:4])
+        final = None if self.final_observations is None else self.final_observations[rows]
+        return Buffers(observations, rewards, terminals, truncations, final)
+
+
 class Group:
     """Engagements against scripted pilots: a core, and the results of its agents.
 
@@ -107,28 +132,10 @@ class Group:
         self._records: list[np.ndarray] = []  # collected from the core, not yet taken
         self._paid: list[np.ndarray] = []  # their sums of the user's own reward, [records, parts]
 
-    def bind(
-        self,
-        observations: np.ndarray,
-        rewards: np.ndarray,
-        terminals: np.ndarray,
-        truncations: np.ndarray,
-        final_observations: np.ndarray | None = None,
-    ) -> None:
-        """Stores the buffers, [agents, ...], that all results are written into in place.
-
-        Args:
-            observations, rewards, terminals, truncations: the buffers.
-            final_observations: a buffer for the last observation of each agent whose engagement
-                ends in a step; the other rows have no meaning.
-        """
-        self._outputs = (
-            observations,
-            rewards,
-            terminals.view(np.uint8),
-            truncations.view(np.uint8),
-            final_observations,
-        )
+    def bind(self, buffers: Buffers) -> None:
+        """Stores the buffers that all results are written into; the core takes bools as uint8."""
+        ends = buffers.terminals.view(np.uint8), buffers.truncations.view(np.uint8)
+        self._outputs = buffers._replace(terminals=ends[0], truncations=ends[1])
 
     def reset(self, seed: int) -> None:
         """Starts episode 0 of every engagement; writes observations only."""
@@ -138,7 +145,7 @@ class Group:
 
     def observe(self) -> None:
         """Writes the present observations."""
-        self.core.observe(self._outputs[0])
+        self.core.observe(self._outputs.observations)
 
     def step(self, actions: np.ndarray) -> None:
         """Makes one decision with actions [agents, 3], int32 or, if continuous, float32."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import OPPONENT, RENDER_MODES, documented
+from midrange_puffer.envs.arena import OPPONENT, RENDER_MODES, Arguments, documented
 from midrange_puffer.envs.crews import for_one
 from midrange_puffer.envs.episodes import EpisodeArena
 from midrange_puffer.game.actions import as_actions
@@ -59,10 +59,11 @@ class MidrangeEnv(gymnasium.Env):
         wingmen: "Opponent" = WINGMEN,
         **parameters: float | str,
     ) -> None:
-        self._arena = EpisodeArena(
+        given = Arguments(
             MidrangeEnv, 1, for_one(opponent, action_mode), seat, observation, action_mode,
-            render_mode, isa, 1, parameters, for_one(wingmen, action_mode), auto_reset=False,
+            render_mode, isa, 1, parameters,
         )  # fmt: skip
+        self._arena = EpisodeArena(given, for_one(wingmen, action_mode), auto_reset=False)
         self.metadata = self._arena.metadata
         self.render_mode = render_mode
         self.observation_space = self._arena.spaces.single_observation_space
@@ -94,7 +95,7 @@ class MidrangeEnv(gymnasium.Env):
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self._arena.reset(seed, options)
-        return self._arena.observations[0].copy(), {}
+        return self._arena.buffers.observations[0].copy(), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Makes one decision.
@@ -114,11 +115,12 @@ class MidrangeEnv(gymnasium.Env):
         arena = self._arena
         records = arena.step(as_actions(action, arena.actions[0], "action")[None])
         info = arena.infos(records)[0] if len(records) else {}
+        buffers = arena.buffers
         return (
-            arena.observations[0].copy(),
-            float(arena.rewards[0]),
-            bool(arena.terminations[0]),
-            bool(arena.truncations[0]),
+            buffers.observations[0].copy(),
+            float(buffers.rewards[0]),
+            bool(buffers.terminals[0]),
+            bool(buffers.truncations[0]),
             info,
         )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.arena import Arguments, documented
 from midrange_puffer.envs.episodes import EpisodeArena
 from midrange_puffer.game.parameters import OPTIONS, WINGMEN
 from midrange_puffer.gymnasium_import import gymnasium
@@ -70,10 +70,10 @@ if TYPE_CHECKING or gymnasium.__version__.startswith("0."):  # the type checker 
 
     def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
         """Returns the infos of a step that ended the engagements of `records`, at least one."""
-        envs, count = records["env"], arena.num_envs
-        assert arena.final_observations is not None  # because the arena resets by itself
+        envs, count, final = records["env"], arena.num_envs, arena.buffers.final_observations
+        assert final is not None  # because the arena resets by itself
         return {
-            **spread("final_observation", arena.final_observations[envs], envs, count),
+            **spread("final_observation", final[envs], envs, count),
             **spread("final_info", arena.infos(records), envs, count),
         }
 
@@ -108,8 +108,8 @@ else:
 
     def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
         """Returns the infos of a step that ended the engagements of `records`, at least one."""
-        envs, count = records["env"], arena.num_envs
-        infos = spread("final_obs", arena.final_observations[envs], envs, count)
+        envs, count, final = records["env"], arena.num_envs, arena.buffers.final_observations
+        infos = spread("final_obs", final[envs], envs, count)
         final_info = {}
         for name, indices, values in arena.figures(records):
             if len(values):
@@ -166,10 +166,11 @@ class MidrangeVectorEnv(VectorBase):
         wingmen: "Opponent" = WINGMEN,
         **parameters: float | str,
     ) -> None:
-        self._arena = EpisodeArena(
+        given = Arguments(
             MidrangeVectorEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
-            threads, parameters, wingmen,
+            threads, parameters,
         )  # fmt: skip
+        self._arena = EpisodeArena(given, wingmen)
         spaces = self._arena.spaces
         super().__init__(
             self._arena.num_envs, spaces.single_observation_space, spaces.single_action_space
@@ -202,7 +203,7 @@ class MidrangeVectorEnv(VectorBase):
             TypeError: The options are no dict.
         """
         self._arena.reset(seed, options)
-        return self._own(self._arena.observations), {}
+        return self._own(self._arena.buffers.observations), {}
 
     def step(
         self, actions: np.ndarray
@@ -221,10 +222,9 @@ class MidrangeVectorEnv(VectorBase):
             ValueError: The actions have another shape.
             TypeError: The actions have another type.
         """
-        arena = self._arena
-        records = arena.step(actions)
-        infos = final_infos(arena, records) if len(records) else {}
-        results = (arena.observations, arena.rewards, arena.terminations, arena.truncations)
+        records = self._arena.step(actions)
+        infos = final_infos(self._arena, records) if len(records) else {}
+        results = self._arena.buffers[:4]
         observations, rewards, terminations, truncations = map(self._own, results)
         return observations, rewards, terminations, truncations, infos
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import RENDER_MODES, Arena, documented
-from midrange_puffer.envs.groups import joined_records
+from midrange_puffer.envs.arena import RENDER_MODES, Arena, Arguments, documented
+from midrange_puffer.envs.groups import Buffers, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.observation import features_of
@@ -134,10 +134,11 @@ class Midrange(pufferlib.PufferEnv):
         **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
-        self._arena = arena = Arena(
+        given = Arguments(
             type(self), num_envs, opponent, seat, observation, action_mode, render_mode, isa,
-            threads, parameters, checked_seed(seed), pool,
+            threads, parameters,
         )  # fmt: skip
+        self._arena = arena = Arena(given, checked_seed(seed), pool)
         self.num_envs, self.num_agents = arena.num_envs, arena.agents
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode
@@ -147,10 +148,8 @@ class Midrange(pufferlib.PufferEnv):
         super().__init__(buf)
         self._groups = arena.groups
         self.final_observations = np.zeros_like(self.observations) if self.reward_features else None
-        arena.bind(
-            self.observations, self.rewards, self.terminals, self.truncations,
-            self.final_observations,
-        )  # fmt: skip
+        results = self.observations, self.rewards, self.terminals, self.truncations
+        arena.bind(Buffers(*results, self.final_observations))
         features = features_of(self.observation, *sizes_of(self.parameters))
         self._own_alive = [feature.name for feature in features].index("own_alive")
         self._is_team = is_team(self.parameters)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.arena import RENDER_MODES, documented
+from midrange_puffer.envs.arena import RENDER_MODES, Arguments, documented
 from midrange_puffer.envs.episodes import NO_OPPONENT, EpisodeArena
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, sizes_of
@@ -92,10 +92,11 @@ class MidrangeParallelEnv(ParallelEnv):
         isa: str = "auto",
         **parameters: float | str,
     ) -> None:
-        self._arena = arena = EpisodeArena(
+        given = Arguments(
             MidrangeParallelEnv, 1, NO_OPPONENT, SEATS[0], observation, action_mode, render_mode,
-            isa, 1, parameters, auto_reset=False,
+            isa, 1, parameters,
         )  # fmt: skip
+        self._arena = arena = EpisodeArena(given, auto_reset=False)
         self._in_team = is_team(arena.parameters)
         self.metadata = {**self.metadata, **arena.metadata}
         self.render_mode = render_mode
@@ -174,7 +175,7 @@ class MidrangeParallelEnv(ParallelEnv):
             row = arena.actions[self.possible_agents.index(agent)]
             row[:] = as_actions(actions[agent], row, f"{agent}: action")
         records = arena.step(arena.actions)
-        terminations = arena.terminations.tolist()
+        terminations = arena.buffers.terminals.tolist()
         infos = [{} for _ in self.possible_agents]
         if len(records):
             by_side = [arena.infos(records, side)[0] for side in range(len(SEATS))]
@@ -183,9 +184,9 @@ class MidrangeParallelEnv(ParallelEnv):
             terminations = [not alive for alive in arena.core.read("fighter")["alive"][0]]
         results = (
             self._of_agents(self._rows()),
-            self._of_agents(arena.rewards.tolist()),
+            self._of_agents(arena.buffers.rewards.tolist()),
             self._of_agents(terminations),
-            self._of_agents(arena.truncations.tolist()),
+            self._of_agents(arena.buffers.truncations.tolist()),
             self._of_agents(infos),
         )
         ended = results[2]
@@ -193,7 +194,7 @@ class MidrangeParallelEnv(ParallelEnv):
         return results
 
     def _rows(self) -> list[np.ndarray]:
-        return [row.copy() for row in self._arena.observations]
+        return [row.copy() for row in self._arena.buffers.observations]
 
     def _of_agents(self, values: list) -> dict:
         """Returns by agent the values of agents that have not left, from values of all fighters."""

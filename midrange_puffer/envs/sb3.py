@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.arena import Arguments, documented
 from midrange_puffer.envs.episodes import EpisodeArena
 from midrange_puffer.game.parameters import OPTIONS, WINGMEN
 from midrange_puffer.gymnasium_import import gymnasium
@@ -50,10 +50,11 @@ class MidrangeVecEnv(VecEnv):
         wingmen: "Opponent" = WINGMEN,
         **parameters: float | str,
     ) -> None:
-        self._arena = EpisodeArena(
+        given = Arguments(
             MidrangeVecEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
-            threads, parameters, wingmen,
+            threads, parameters,
         )  # fmt: skip
+        self._arena = EpisodeArena(given, wingmen)
         self._added: list[dict[str, object]] = [{} for _ in range(self._arena.num_envs)]
         self.render_mode = render_mode  # `VecEnv.__init__` reads it by `get_attr`
         spaces = self._arena.spaces
@@ -88,7 +89,7 @@ class MidrangeVecEnv(VecEnv):
         self._arena.reset(self._seeds[0], self._stacked_options())
         self._reset_seeds()
         self._reset_options()
-        return self._arena.observations.copy()
+        return self._arena.buffers.observations.copy()
 
     def _stacked_options(self) -> dict[str, list]:
         """Returns the options by name, each as a list over the engagements."""
@@ -117,21 +118,19 @@ class MidrangeVecEnv(VecEnv):
             ValueError: The actions have another shape.
             TypeError: The actions have another type.
         """
-        arena = self._arena
+        arena, buffers = self._arena, self._arena.buffers
         records = arena.step(self._actions)
-        final_observations = arena.final_observations
-        assert final_observations is not None  # because the arena resets by itself
+        assert buffers.final_observations is not None  # because the arena resets by itself
         infos: list[dict[str, Any]] = [
-            {"TimeLimit.truncated": truncated} for truncated in arena.truncations.tolist()
+            {"TimeLimit.truncated": truncated} for truncated in buffers.truncations.tolist()
         ]
         for env, info in zip(records["env"].tolist(), arena.infos(records), strict=True):
-            observation = final_observations[env].copy()
             infos[env] |= info | {
-                "terminal_observation": observation,
+                "terminal_observation": buffers.final_observations[env].copy(),
                 "is_success": bool(info["win"]),
             }
-        ends = arena.terminations | arena.truncations
-        return arena.observations.copy(), arena.rewards.copy(), ends, infos
+        ends = buffers.terminals | buffers.truncations
+        return buffers.observations.copy(), buffers.rewards.copy(), ends, infos
 
     def get_images(self) -> list[np.ndarray | None]:
         """Returns a list with a picture of engagement 0, uint8 [height, width, 3]."""

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from midrange_puffer import _core
+from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
@@ -17,9 +17,8 @@ UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
 TRACKS = (LIVE, MEMORY, LINKED)
 # Levels of the warning receiver for an enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
-_RADARS = "radar"  # rows of a team's observation: enemy radars that the warning receiver hears
 _SAME_BEARING = math.cos(math.radians(0.1))  # 0.1 degrees, far above the rounding of bearings
-_PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
+_PLACE = {feature.name: place for place, feature in enumerate(RADAR_FEATURES)}
 
 
 @dataclass
@@ -112,16 +111,16 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
 
     An observation does not name the enemy whose radar is heard: its bearing identifies it.
     """
-    kinds = _core.team_rows(_core.TEAM_RADAR, *sizes_of(sim.parameters))
-    [(rows, features, first)] = [numbers for kind, *numbers in kinds if kind == _RADARS]
+    kinds = team_rows(*sizes_of(sim.parameters), RADAR)
+    [heard] = [kind for kind in kinds if kind.kind == HEARD]
+    rows = slice(heard.place, heard.place + heard.rows * heard.features)
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
     for path in contacts:
         own, enemy = path.fighter, path.enemy
         dx, dy = (fighters[name][enemy] - fighters[name][own] for name in "xy")
         bearing = math.atan2(dy, dx)
         level = SILENT
-        radars = views[own, first : first + rows * features].reshape(rows, features)
-        for present, tracked, ahead, left in radars:
+        for present, tracked, ahead, left in views[own, rows].reshape(-1, heard.features):
             off = float(fighters["heading"][own]) + math.atan2(left, ahead) - bearing
             if present and math.cos(off) > _SAME_BEARING:
                 level = TRACKED if tracked else SEARCHED

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from midrange_puffer.game.parameters import sizes_of
+from midrange_puffer.game.parameters import is_team, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 
@@ -27,7 +27,7 @@ def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
     order = enemies_of(sim, fighter, env).tolist()
     if enemy not in order:
         return 0.0
-    return order.index(enemy) + 2.0 if sum(sizes_of(sim.parameters)) > 2 else 1.0
+    return order.index(enemy) + 2.0 if is_team(sim.parameters) else 1.0
 
 
 def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.ndarray:

@@ -172,12 +172,12 @@ def format_params(trial: Trial) -> str:
 
 def front_table(front: list[Trial]) -> Table:
     """Returns a table of the best trials of the Pareto front, one a column, cheapest first."""
-    shown = front[-SHOWN:]
-    table = Table(f"Pareto front, {len(shown)} of {len(front)}", box=None, pad_edge=False)
-    for trial in shown:
+    best = front[-SHOWN:]
+    table = Table(f"Pareto front, {len(best)} of {len(front)}", box=None, pad_edge=False)
+    for trial in best:
         table.add_column(f"trial {trial.number}", justify="right")
-    table.add_row("score", *(f"{trial.score:.3f}" for trial in shown), style="bold")
-    table.add_row("cost", *(format_duration(trial.cost) for trial in shown))
-    for name in shown[0].params:
-        table.add_row(name, *(format_value(trial.params[name]) for trial in shown))
+    table.add_row("score", *(f"{trial.score:.3f}" for trial in best), style="bold")
+    table.add_row("cost", *(format_duration(trial.cost) for trial in best))
+    for name in best[0].params:
+        table.add_row(name, *(format_value(trial.params[name]) for trial in best))
     return table

@@ -6,7 +6,7 @@ from quick_fights import LEVELS, SHORT, same
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.envs.crews import FlownGroup
-from midrange_puffer.envs.groups import Group, SelfGroup
+from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import HIGHEST, LOWEST, as_actions, controls
 from midrange_puffer.game.parameters import SEATS, resolve, seat_weights
 
@@ -159,7 +159,7 @@ def test_the_final_observation_is_that_of_an_engagement_that_does_not_start_agai
     n, features = group.agents, group.core.features
     observations, final = np.zeros((n, features), np.float32), np.zeros((n, features), np.float32)
     ends = np.zeros((2, n), bool)
-    group.bind(observations, np.zeros(n, np.float32), *ends, final)
+    group.bind(Buffers(observations, np.zeros(n, np.float32), *ends, final))
     group.reset(SEED)
     pilots = {SEATS[1 - seat]: "weave"} if kind == "pilot" else {}
     sim = Simulation(NUM_ENVS, SEED, **pilots, **SHORT)
