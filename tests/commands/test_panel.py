@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from needs import nightly
 from quick_fights import SHORT
 
 from midrange_puffer import __version__
@@ -116,7 +117,7 @@ def test_there_is_a_replay_of_each_row(own, few_rows, tmp_path):
             assert row["parameter_sets"].index(part) == replay.engagement // starts
 
 
-@pytest.mark.parametrize("words", [["trained"], [NETWORK, "--start", "anew"]])
+@pytest.mark.parametrize("words", [nightly(["trained"]), [NETWORK, "--start", "anew"]])
 def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     """As `puffer exploit` reports them: it gives the same when it is asked for the same."""
     picture = tmp_path / "exploit.png"

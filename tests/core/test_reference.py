@@ -298,7 +298,8 @@ SHARP = {
 
 @pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
 @pytest.mark.parametrize("margin", [0, 3])
-def test_random_engagements(margin, sensors):
+@pytest.mark.parametrize("num_envs", [24, nightly(64)])
+def test_random_engagements(num_envs, margin, sensors):
     """Under random controls and launches core and reference agree in state, event and reward."""
     settings = sensors | {
         "start_range_min": 3_000,
@@ -310,17 +311,17 @@ def test_random_engagements(margin, sensors):
         "reward_draw": -0.5,
         "reward_loss": 0.25,
     }
-    sim = Simulation(num_envs=64, seed=4, **settings)
-    hands = RandomHands(4, 64)
+    sim = Simulation(num_envs=num_envs, seed=4, **settings)
+    hands = RandomHands(4, num_envs)
 
     def controls_of(fights: dict[int, Engagement]) -> Controls:
         hands.move()
         return {env: [hands.control(env, seat) for seat in range(2)] for env in fights}
 
     tally = compare(sim, resolve(settings), controls_of)
-    assert tally.forks <= (8 if sensors else 2)
-    assert tally.kills > (10 if sensors else 20)
-    assert tally.launches > (75 if sensors else 150)
+    assert tally.forks <= num_envs / (8 if sensors else 32)
+    assert tally.kills > num_envs / (6 if sensors else 3)
+    assert tally.launches > num_envs * (1.2 if sensors else 2.4)
     assert tally.truncated > 0
 
 
@@ -348,6 +349,7 @@ PAIRS = [
 SENSED_PAIRS = [("notcher", "ace"), ("agent", "notcher"), ("notcher", "evader")]
 
 
+@pytest.mark.parametrize("num_envs", [3, nightly(6)])
 @pytest.mark.parametrize(
     ("red", "blue", "sensing"),
     [
@@ -355,15 +357,15 @@ SENSED_PAIRS = [("notcher", "ace"), ("agent", "notcher"), ("notcher", "evader")]
         *((*pair, "radar") for pair in SENSED_PAIRS),
     ],
 )
-def test_pilots(red, blue, sensing):
+def test_pilots(red, blue, sensing, num_envs):
     """The core's pilots fight each other, and random controls, as the reference's pilots do."""
     # Cold from 30 s on, so that an evader gets away and recommits; few missiles, so that an ace
     # comes down to those it keeps, and to none.
     settings = without_draws() | exactly(evader_cold_time=30) | {"ammunition": 3}
     settings["sensing"] = sensing
-    sim = Simulation(num_envs=6, seed=5, red=red, blue=blue, **settings)
+    sim = Simulation(num_envs=num_envs, seed=5, red=red, blue=blue, **settings)
     p = resolve(settings)
-    hands = RandomHands(5, 6)
+    hands = RandomHands(5, num_envs)
     kind = SensedPilot if sensing == "radar" else Pilot
     pilots = [None if name == "agent" else kind(name, p) for name in (red, blue)]
 
@@ -392,12 +394,10 @@ def test_all_pilots_are_compared():
 
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
-
-
-BATCHES = [  # sizes, number of engagements
-    *((sizes, 32) for sizes in SIZES[:3]),
-    *((sizes, 4) for sizes in SIZES[3:]),
-    *(nightly(sizes, 32) for sizes in SIZES[3:]),
+SAMPLED = (16, 16, 32, 3, 3)  # engagements of each size
+BATCHES = [
+    *zip(SIZES, SAMPLED, strict=True),
+    *(nightly(sizes, 32) for sizes, count in zip(SIZES, SAMPLED, strict=True) if count < 32),
 ]
 
 
@@ -447,6 +447,7 @@ SENSED_TEAMS = [
 ]
 
 
+@pytest.mark.parametrize("num_envs", [2, nightly(4)])
 @pytest.mark.parametrize(
     ("red_pilot", "blue_pilot", "sizes", "sensing"),
     [
@@ -459,12 +460,12 @@ SENSED_TEAMS = [
         nightly("ace", "crank", FOURS, "radar"),
     ],
 )
-def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing):
+def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing, num_envs):
     """They share the enemies out, and fly and fire, as the reference's do."""
     red, blue = sizes
     settings = without_draws() | exactly(evader_cold_time=30) | {"sensing": sensing}
     settings |= {"ammunition": 3, "red_size": red, "blue_size": blue}
-    sim = Simulation(num_envs=4, seed=5, red=red_pilot, blue=blue_pilot, **settings)
+    sim = Simulation(num_envs=num_envs, seed=5, red=red_pilot, blue=blue_pilot, **settings)
     p = resolve(settings, teams=True)
     pilot = SensedTeamPilot if sensing == "radar" else Pilot
     kinds = [pilot(name, p) for name in (red_pilot, blue_pilot)]

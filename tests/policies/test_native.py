@@ -4,8 +4,6 @@ import copy
 import threading
 from types import SimpleNamespace
 
-import heavyball
-import heavyball.utils
 import numpy as np
 import pytest
 import torch
@@ -19,9 +17,6 @@ from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train.optimizer import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
-
-heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
-
 
 SHAPES = st.fixed_dictionaries(
     {
@@ -260,8 +255,11 @@ def test_levels_come_as_often_as_their_probabilities_say():
 @pytest.mark.parametrize("kind", ["muon", "adam"])
 # The first layer is wide, nearly square or tall.
 @pytest.mark.parametrize("hidden_size", [16, 64, 128])
-def test_64_steps_are_those_of_the_stock_optimizers(kind, hidden_size):
+def test_64_steps_are_those_of_the_stock_optimizers(kind, hidden_size, monkeypatch):
     """Both engines' optimizers equal heavyball's Muon and torch's Adam."""
+    import heavyball  # takes a second
+
+    monkeypatch.setattr(heavyball.utils, "compile_mode", None)  # as PuffeRL does not compile
     policy = make(hidden_size=hidden_size)
     stock, lean = copy.deepcopy(policy), copy.deepcopy(policy)
     rate, betas, eps = 0.03 if kind == "muon" else 0.005, (0.95, 0.99), 1e-8

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import team_fights
+from needs import nightly
 from quick_fights import SHORT
 from replays import forged, random_controls, record, with_header, with_parameters
 from team_fights import EACH_SIZE, sized
@@ -26,15 +27,16 @@ def wild_controls(rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random((1, 2, 3)) < 0.1, odd, controls)
 
 
-def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
-    """All pairs of pilots from 1,000 starts; every state is compared."""
+@pytest.mark.parametrize("count", [250, nightly(1000)])
+def test_random_fights_are_flown_again_bit_for_bit(count):
+    """Flies all pairs of pilots, each from another start, and compares every state."""
     pairs = list(product([name for name in CONTROLLERS if name not in WING_PILOTS], repeat=2))
     outcomes = set()
-    for number in range(1000):
+    for number in range(count):
         pilots = pairs[number % len(pairs)]
         controls = wild_controls if number % 3 == 0 else random_controls
         by_sensors = number % 2 or not {*pilots}.isdisjoint(SENSOR_PILOTS)
-        game = {"launch_interval": number / 500, "sensing": "radar" if by_sensors else "full"}
+        game = {"launch_interval": 2 * number / count, "sensing": "radar" if by_sensors else "full"}
         replay, expected = record(pilots, number, number % 7, number % 5, controls, **game)
         read = Replay.from_bytes(replay.to_bytes())
         assert read.controls.tobytes() == replay.controls.tobytes()

@@ -92,7 +92,7 @@ def test_what_a_side_cannot_know_changes_nothing_on_its_page(window, content, tm
         views = {}
         for side in ("red", "truth"):
             for view in ("plane", "spacetime"):
-                for time in TIMES:
+                for time in TIMES[::2]:
                     go(window, f"t={time}&picture={side}&view={view}&seat=red")
                     canvas = "plane" if view == "plane" else "graph"
                     views[side, view, time] = (

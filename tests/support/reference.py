@@ -8,6 +8,7 @@ SI units, angles in radians, headings counter-clockwise from +x, positive rudder
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil, hypot
 
 RED, BLUE = 0, 1
@@ -20,7 +21,7 @@ Parameters = Mapping[str, float]
 
 
 def clip(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+    return low if value < low else high if value > high else value
 
 
 def whole_steps(seconds: float, dt: float) -> int:
@@ -42,11 +43,11 @@ class Airframe:
         names = ("terminal_speed", "turn_radius", "lift_drag", "load_limit")
         return cls(p["gravity"], *(p[f"{kind}_{name}"] for name in names))
 
-    @property
+    @cached_property
     def zero_lift_drag(self) -> float:
         return self.gravity / self.terminal_speed**2
 
-    @property
+    @cached_property
     def induced_drag(self) -> float:
         return 1 / (4 * self.zero_lift_drag * self.lift_drag**2)
 

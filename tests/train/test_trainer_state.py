@@ -7,8 +7,6 @@ import shutil
 from collections import defaultdict
 from pathlib import Path
 
-import heavyball
-import heavyball.utils
 import numpy as np
 import pytest
 import runs
@@ -90,6 +88,8 @@ def test_code_in_it_is_refused_and_not_run(run, state, tmp_path):
 
 def as_before(state: dict[str, object]) -> dict[str, object]:
     """Returns a state in the old form, with arrays and heavyball's class."""
+    import heavyball  # takes a second
+
     old = copy.deepcopy(state)
     name, key, *rest = old["numpy_rng"]
     old["numpy_rng"] = (name, np.array(key, np.uint32), *rest)
@@ -124,6 +124,8 @@ def test_a_run_of_before_goes_on_as_one_of_now(run, state, tmp_path, scores):
 
 def test_a_run_of_before_goes_on_with_heavyballs_momentum(monkeypatch):
     """The settings are the present ones, not those of the state."""
+    import heavyball
+
     monkeypatch.setattr(heavyball.utils, "compile_mode", None)  # as PuffeRL does not compile
     torch.manual_seed(0)
     old = torch.nn.Linear(6, 4)

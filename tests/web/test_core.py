@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import team_fights
 import torch
+from needs import nightly
 from web_page import COMPILER, NODE, Core
 
 from midrange_puffer import Simulation
@@ -26,7 +27,6 @@ from midrange_puffer.replays.session import Session
 
 pytestmark = [COMPILER, NODE]
 
-FIGHTS = 1000
 NEAR = {"start_range_min": 30_000, "start_range_max": 30_000}
 
 
@@ -35,12 +35,12 @@ def core(tmp_path_factory) -> Core:
     return Core(tmp_path_factory.mktemp("core"))
 
 
-def fights() -> list[dict]:
+def fights(count: int) -> list[dict]:
     """Returns fights of all pairs of pilots in games of all kinds."""
     pairs = list(product(PILOTS, PILOTS))
     rng = np.random.default_rng(7)
     out = []
-    for number in range(FIGHTS):
+    for number in range(count):
         red, blue = pairs[number % len(pairs)]
         is_blind = "notcher" in (red, blue) or number % 3 == 0
         low = int(rng.integers(15_000, 60_000))
@@ -54,7 +54,8 @@ def fights() -> list[dict]:
     return out
 
 
-def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
+@pytest.mark.parametrize("count", [200, nightly(1000)])
+def test_fights_of_pilots_end_as_the_native_ones(core, count):
     """Compares the whole state at the end and the duration."""
     found = core.run(
         """
@@ -71,7 +72,7 @@ def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
           return [decisions, hash];
         }));
         """,
-        given := fights(),
+        given := fights(count),
     )
     for fight, (decisions, found_hash) in zip(given, found, strict=True):
         sim = Simulation(1, fight["seed"], *fight["pilots"], **fight["parameters"])
