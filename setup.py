@@ -87,7 +87,7 @@ class Library:
         ] + [(f"{self.folder}/state.c", side, []) for side in sides]
 
     def kernel_flags(self, compiler: list[str]) -> list[str]:
-        """What a compiler, given as a command, needs for the kernel besides `flags`."""
+        """Returns the options of a compiler, given as a command, for the kernel besides `flags`."""
         ask = [*compiler, "-dM", "-E", "-x", "c", os.devnull]
         macros = subprocess.run(ask, check=True, capture_output=True, text=True).stdout
         is_gcc = "__GNUC__" in macros and "__clang__" not in macros
@@ -127,7 +127,7 @@ class BuildLibraries(build_ext):
     """Adds the object files of what is compiled more than once to a library's extension."""
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile these files, then build `ext` with them linked in."""
+        """Compiles these files, then build `ext` with them linked in."""
         library = LIBRARIES.get(ext.name)
         if library is None:
             super().build_extension(ext)
@@ -154,13 +154,13 @@ class LintCore(Command):
     user_options = []  # noqa: RUF012, setuptools wants a plain list
 
     def initialize_options(self) -> None:
-        """Set no options: there are none."""
+        """Sets no options: there are none."""
 
     def finalize_options(self) -> None:
-        """Check no options: there are none."""
+        """Checks no options: there are none."""
 
     def run(self) -> None:
-        """Compile every C file to nowhere."""
+        """Compiles every C file to nowhere."""
         compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
         if not compilers:
             raise SystemExit("lint_core: neither gcc nor clang is on PATH")
@@ -178,9 +178,9 @@ class LintCore(Command):
 
 
 def _units(library: Library, compiler: str) -> list[list[str]]:
-    """The file and the options of everything that is compiled of a library.
+    """Returns the file and the options of everything that is compiled of a library.
 
-    Of the sizes of sides only the least and the greatest: those between compile alike.
+    Only the least and the greatest size of a side are compiled, because others compile alike.
     """
     kernel_flags = library.flags + library.kernel_flags([compiler])
     return [[source, *library.flags] for source in library.sources] + [
@@ -203,7 +203,7 @@ HEADERS = sorted(str(path) for path in Path("csrc").glob("**/*.h"))
 
 
 def _extension(name: str, sources: list[str], flags: list[str], depends: list[str]) -> Extension:
-    """A binding with the C files behind it."""
+    """Returns a binding with the C files behind it."""
     return Extension(
         name,
         sources=[f"{name.replace('.', '/')}.pyx", *sources],

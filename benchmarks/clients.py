@@ -1,4 +1,4 @@
-"""How fast and how reliably clients of the adapters learn: the examples, on several seeds.
+"""Speed and reliability with which clients of the adapters learn: the examples, on several seeds.
 
 Runs examples/sb3_ppo.py and examples/cleanrl_ppo.py, one seed after the other, and draws their
 learning curves: the score against `straight` over steps, and over the seconds of learning. Run it
@@ -28,7 +28,7 @@ LEVEL = 0.95
 
 @dataclass
 class Run:
-    """What one seed of a client came to.
+    """The result of one seed of a client.
 
     Attributes:
         steps, seconds, score: lists, a value for each reading.
@@ -42,7 +42,7 @@ class Run:
 
 
 def main() -> None:
-    """Run the clients, report."""
+    """Runs the clients, report."""
     options = _parse()
     out = Path(options.out)
     open_folder(out)
@@ -86,7 +86,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _run(client: str, seed: int, out: Path) -> Run:
-    """Train with the example itself."""
+    """Trains with the example itself."""
     script = CLIENTS[client][0]
     csv = out / f"{Path(script).stem}-{seed}.csv"
     command = [sys.executable, str(ROOT / "examples" / script), "--seed", str(seed)]

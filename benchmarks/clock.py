@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
 
 
 def measured_mhz() -> int | None:
-    """The clock of one busy core, or None where no C compiler is at hand."""
+    """Returns the clock of one busy core, or None without a C compiler."""
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "clock.c"), Path(folder, "clock")
         source.write_text(PROGRAM)

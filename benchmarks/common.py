@@ -28,7 +28,7 @@ CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
 
 
 def machine() -> dict[str, object]:
-    """The processor, the build and the commit that the figures belong to."""
+    """Returns the processor, the build and the commit that the figures belong to."""
     return {
         "cpu": _cpu_info("model name") or platform.processor(),
         "mhz": round(float(_cpu_info("cpu MHz") or 0)),
@@ -43,7 +43,7 @@ def machine() -> dict[str, object]:
 
 
 def _cpu_info(field: str) -> str:
-    """A line of Linux's description of the first core, or nothing."""
+    """Returns a line of Linux's description of the first core, or ""."""
     info = Path("/proc/cpuinfo")
     if not info.exists():
         return ""
@@ -52,7 +52,7 @@ def _cpu_info(field: str) -> str:
 
 
 def _compiler() -> str:
-    """The compiler that built the core, as it wrote itself into the object file."""
+    """Returns the compiler that built the core, as it wrote itself into the object file."""
     binary = Path(_core.__file__).read_bytes()
     found = re.search(rb"GCC: \([^)]*\) [\d.]+|[\w ]*clang version [\d.]+", binary)
     return found[0].decode() if found else "unknown"
@@ -68,7 +68,7 @@ def _commit() -> str:
 
 
 def median_and_spread(values: Sequence[float]) -> tuple[float, float]:
-    """The median, and the distance from the least to the greatest as a share of it."""
+    """Returns the median, and the distance from least to greatest as a share of it."""
     middle = statistics.median(values)
     return middle, (max(values) - min(values)) / middle
 
@@ -76,7 +76,7 @@ def median_and_spread(values: Sequence[float]) -> tuple[float, float]:
 def compare(
     runs: Mapping[str, Callable[[], Mapping[str, float]]], rounds: int, what: str
 ) -> dict[str, object]:
-    """Train in turns, `rounds` times each, and print a table of medians.
+    """Trains in turns, `rounds` times each, and prints a table of medians.
 
     Args:
         runs: by name, what trains once and returns sps [agent decisions/s] and the environment's
@@ -105,7 +105,7 @@ def compare(
 def ratio(
     runs: Sequence[Mapping[str, float]], others: Sequence[Mapping[str, float]], names: str
 ) -> float:
-    """Print and return the median of the rounds' ratios of sps."""
+    """Prints and returns the median of the rounds' ratios of sps."""
     ratios = [one["sps"] / other["sps"] for one, other in zip(runs, others, strict=True)]
     found = round(statistics.median(ratios), 3)
     print(f"{names}, median of the rounds: {found:.3f}")
@@ -113,7 +113,7 @@ def ratio(
 
 
 def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:
-    """The options of a benchmark of training, by default with configs/`ini`, and the overrides."""
+    """Returns the options of a benchmark of training, by default of `ini`; and overrides."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--config", default=str(ROOT / "configs" / ini))
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
@@ -123,7 +123,7 @@ def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where a report goes; see `finish`."""
+    """Adds the options that say where a report goes; see `finish`."""
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     parser.add_argument(
         "--record",
@@ -138,7 +138,7 @@ def finish(
     rates: Mapping[str, float],
     options: argparse.Namespace,
 ) -> None:
-    """Compare a report's rates with the recorded ones, and write them where the options say.
+    """Compares a report's rates with the recorded ones, and writes them where the options say.
 
     Args:
         benchmark: its name, as "sps".
@@ -164,13 +164,13 @@ def finish(
 
 
 def _slug(report: Mapping[str, object]) -> str:
-    """The name of a machine in a file's name: its processor and its cores."""
+    """Returns the name of a machine for a file's name: its processor and its cores."""
     processor = re.sub(r"[^a-z0-9]+", "-", str(report["cpu"]).lower()).strip("-")
     return f"{processor}-{report['cores']}-cores"
 
 
 def _print_change(earlier: Mapping[str, Mapping], rates: Mapping[str, float]) -> None:
-    """Print rates beside those recorded earlier, with their ratios."""
+    """Prints rates beside those recorded earlier, with their ratios."""
     rows = [
         (name, f"{before:,}", f"{rates[name]:,.0f}", f"{rates[name] / before:.3f}")
         for name, before in earlier["rates"].items()
@@ -185,9 +185,9 @@ def _print_change(earlier: Mapping[str, Mapping], rates: Mapping[str, float]) ->
 
 
 def runs_parser(doc: str, mode: str, ini: str) -> argparse.ArgumentParser:
-    """For a benchmark of whole runs of `puffer <mode>`, by default with configs/`ini`.
+    """Returns the parser of a benchmark of runs of `puffer <mode>`, by default of configs/`ini`.
 
-    What it does not know are overrides of the configuration.
+    Unknown options are overrides of the configuration.
     """
     parser = argparse.ArgumentParser(
         description=doc,
@@ -200,13 +200,13 @@ def runs_parser(doc: str, mode: str, ini: str) -> argparse.ArgumentParser:
 
 
 def print_machine(report: Mapping[str, object]) -> None:
-    """Print the result of `machine` on a line."""
+    """Prints the result of `machine` on a line."""
     words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]
     CONSOLE.print(" · ".join(f"{name} {word}" for name, word in zip(report, words, strict=True)))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table, text to the left and numbers to the right."""
+    """Prints a table, text to the left and numbers to the right."""
     table = Table(title=title, title_justify="left")
     for column, first in zip(columns, rows[0], strict=True):
         number = re.fullmatch(r"[-+\d.,]+ ?[%MkG]?", str(first))

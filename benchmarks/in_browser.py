@@ -55,7 +55,7 @@ COUNT_FRAMES = """new Promise((done) => {
 
 
 def main() -> None:
-    """Measure and print everything."""
+    """Measures and prints everything."""
     with tempfile.TemporaryDirectory() as folder:
         speeds = core_speeds(Path(folder))
     wasm, native = (statistics.median(speeds[name]) for name in ("wasm", "native"))
@@ -101,7 +101,7 @@ def fly_natively() -> float:
 
 
 def page_figures() -> list[tuple[str, str]]:
-    """How soon the page is drawn, and its frames a second; nothing without a browser."""
+    """Returns the time until the page is drawn, and its frames a second; {} without a browser."""
     from browser import PROGRAM, Browser
 
     if PROGRAM is None or not web.PAGE.exists():

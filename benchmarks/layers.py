@@ -32,7 +32,7 @@ IN_AIR_BY_SENSORS = [[feature.name for feature in RADAR_FEATURES].index("own_in_
 
 @dataclass
 class Workload:
-    """What is timed: `num_envs` engagements in each process.
+    """A timed layer: `num_envs` engagements in each process.
 
     `threads` are of one process, but for the layers of many processes: there as many of these, each
     with one thread.
@@ -74,10 +74,10 @@ class Stepper:
         return []
 
     def close(self) -> None:
-        """End what works for it."""
+        """Ends its processes."""
 
     def missiles_in_air(self) -> float:
-        """Mean over some thousand engagements."""
+        """Returns the mean over some thousand engagements."""
         stride = max(1, self.agents // 4096) | 1  # odd, for both seats
         with_sensors = self.observations.shape[1] == len(RADAR_FEATURES)
         columns = IN_AIR_BY_SENSORS if with_sensors else IN_AIR
@@ -112,11 +112,11 @@ class Core(Stepper):
         self._actions = draw_actions(self.agents, work.fire, enemies=work.side)
 
     def missiles_in_air(self) -> float:
-        """Mean over the engagements."""
+        """Returns the mean over the engagements."""
         return float(self._core.read("missile")["active"].sum()) / self._core.num_envs
 
     def step(self) -> None:
-        """One decision of all agents."""
+        """Makes one decision of all agents."""
         self._core.step(next(self._actions), *self._outputs)
         self.decisions += self.agents
         if self._core.record_count() > self._core.num_envs:
@@ -134,7 +134,7 @@ class Env(Stepper):
         self._actions = draw_actions(self.agents, work.fire)
 
     def step(self) -> None:
-        """One decision of all agents."""
+        """Makes one decision of all agents."""
         self._env.step(next(self._actions))
         self.decisions += self.agents
 
@@ -150,7 +150,7 @@ class GymVector(Stepper):
         self._actions = draw_actions(self.agents, work.fire, self._envs.action_space.dtype)
 
     def step(self) -> None:
-        """One decision of all agents."""
+        """Makes one decision of all agents."""
         self.observations, *_ = self._envs.step(next(self._actions))
         self.decisions += self.agents
 
@@ -167,7 +167,7 @@ class Sb3(Stepper):
         self._actions = draw_actions(self.agents, work.fire, self._envs.action_space.dtype)
 
     def step(self) -> None:
-        """One decision of all agents."""
+        """Makes one decision of all agents."""
         self.observations, *_ = self._envs.step(next(self._actions))
         self.decisions += self.agents
 
@@ -188,7 +188,7 @@ class GymSingle(Stepper):
         return self._last[None]
 
     def step(self) -> None:
-        """One decision of the agent."""
+        """Makes one decision of the agent."""
         self._last, _, terminated, truncated, _ = self._env.step(next(self._actions)[0])
         if terminated or truncated:
             self._last, _ = self._env.reset()
@@ -213,7 +213,7 @@ class Parallel(Stepper):
         return np.stack([self._last[name] for name in self._names])
 
     def step(self) -> None:
-        """One decision of both agents."""
+        """Makes one decision of both agents."""
         self._last, *_ = self._env.step(dict(zip(self._names, next(self._actions), strict=True)))
         if not self._env.agents:
             self._last, _ = self._env.reset()
@@ -247,19 +247,19 @@ class Processes:
         return int(self._shared[:, 0].sum())
 
     def missiles_in_air(self) -> float:
-        """Mean of the processes."""
+        """Returns the mean of the processes."""
         return float(self._shared[:, 1].mean())
 
     def step(self) -> None:
-        """Sleep."""
+        """Sleeps."""
         time.sleep(0.002)
 
     def pids(self) -> list[int]:
-        """The processes."""
+        """Returns the processes."""
         return [process.pid for process in self._processes]
 
     def close(self) -> None:
-        """End the processes."""
+        """Ends the processes."""
         for process in self._processes:
             process.kill()
             process.join()
@@ -279,17 +279,17 @@ class Vector(Stepper):
         self._actions = draw_actions(self.agents, work.fire)
 
     def step(self) -> None:
-        """One decision of the agents of the batch that is ready."""
+        """Makes one decision of the agents of the batch that is ready."""
         self.observations = self._envs.recv()[0]
         self._envs.send(next(self._actions))
         self.decisions += self.agents
 
     def pids(self) -> list[int]:
-        """The workers."""
+        """Returns the workers."""
         return [process.pid for process in getattr(self._envs, "processes", [])]
 
     def close(self) -> None:
-        """End the workers."""
+        """Ends the workers."""
         self._envs.close()
         for process in getattr(self._envs, "processes", []):
             process.join()
@@ -327,7 +327,7 @@ def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
 def draw_actions(
     agents: int, fire: float, dtype: DTypeLike = np.int32, enemies: int = 1
 ) -> Iterator[np.ndarray]:
-    """Random actions [agents, 3], shots at any of the enemies, over and over from a pool."""
+    """Yields random actions [agents, 3], with shots at any enemy, repeatedly from a pool."""
     rng = np.random.default_rng(0)
     pool = []
     for _ in range(min(256, max(POOL_BYTES // (12 * agents), 1))):

@@ -1,4 +1,4 @@
-"""How fast and how reliably a configuration learns, on several seeds.
+"""Speed and reliability with which a configuration learns, on several seeds.
 
 Trains with the real command, `puffer train midrange`, one seed after the other, and reports
 
@@ -63,7 +63,7 @@ class Curve:
 
 
 def main() -> None:
-    """Train or take runs, evaluate them, report."""
+    """Trains or take runs, evaluates them, report."""
     options, overrides = _parse()
     check_even(options.episodes)
     # From the start of each process to the start of training; unknown, and left out, with --runs.
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def read_curves(run: Path) -> dict[str, Curve]:
-    """The learning curve against each pilot met in the training `run`."""
+    """Returns the learning curve against each pilot of the training `run`."""
     config = load_config(run / run_folder.CONFIG)
     rows = read_metrics(run / run_folder.METRICS)
     shares = parse_mix(config["env"]["opponent"])
@@ -96,7 +96,7 @@ def read_curves(run: Path) -> dict[str, Curve]:
 
 
 def reach(curve: Curve) -> dict[str, float | None]:
-    """When the rate of wins first was LEVEL, the lowest from then on, and the last."""
+    """Returns when the rate of wins first was LEVEL, the lowest rate from then on, and the last."""
     win = curve.rates["win"]
     there = np.flatnonzero(win >= LEVEL)
     result = {"seconds": None, "agent_steps": None, "lowest_after": None, "last": float(win[-1])}
@@ -109,7 +109,7 @@ def reach(curve: Curve) -> dict[str, float | None]:
 
 
 def mean_score(curves: dict[str, Curve]) -> Curve:
-    """The mean score over the pilots whenever one is known anew, once each is known.
+    """Returns the mean score over the pilots at every new score, once each pilot has one.
 
     Engagements of older policies are among the last WINDOW, so that it is behind a policy that
     improves.
@@ -128,7 +128,7 @@ def mean_score(curves: dict[str, Curve]) -> Curve:
 def reach_score(
     curves: dict[str, Curve], pilots: Collection[str], start: float
 ) -> dict[str, float | None]:
-    """When the mean score first was SCORE, the lowest from then on, and the last.
+    """Returns when the mean score first was SCORE, the lowest from then on, and the last.
 
     Args:
         curves: of a run.
@@ -207,7 +207,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tuple[Path, float]]:
-    """Train each seed to its end or for --minutes; yield its folder and how long its start took."""
+    """Trains each seed to its end or for --minutes; yields its folder and the time of its start."""
     load_config(options.config, overrides)  # refuses what is wrong before anything is run
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for seed in range(options.first_seed, options.first_seed + options.seeds):
@@ -234,7 +234,7 @@ def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tu
 
 
 def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float) -> Curve:
-    """The curve against a pilot that flies a `share` of the engagements.
+    """Returns the curve against a pilot that flies a `share` of the engagements.
 
     It begins as soon as a window is full.
 
@@ -273,7 +273,7 @@ def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
 
 
 def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) -> dict[str, object]:
-    """What came of a run."""
+    """Returns the result of a run."""
     last = read_metrics(run / run_folder.METRICS)[-1]
     opponent = load_config(run / run_folder.CONFIG)["env"]["opponent"]
     met = [name for name in parse_mix(opponent) if name in PILOTS]
@@ -292,7 +292,7 @@ def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) ->
 
 
 def _final(run: Path, episodes: int) -> dict[str, dict[str, object]]:
-    """The last policy of a run against each pilot."""
+    """Returns the results of the last policy of a run against each pilot."""
     # Imported here, because they bring torch along: --help is to come at once.
     from midrange_puffer.contest.evaluation import evaluate
     from midrange_puffer.policies import model_file

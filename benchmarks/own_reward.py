@@ -1,4 +1,4 @@
-"""What a reward in numpy costs: examples/standoff.py against the environment alone, in turns.
+"""Cost of a reward in numpy: examples/standoff.py against the environment alone, in turns.
 
 First the environment is stepped with random actions, in one thread; then a policy is trained with
 the numbers of the configuration.
@@ -29,7 +29,7 @@ STEPS = 2000  # timed in a round
 
 
 def step_rate(config: Config) -> dict[str, float]:
-    """Agent decisions a second of an environment alone, flown at random."""
+    """Returns the agent decisions a second of an environment alone, flown at random."""
     env = env_class(config["base"]["env_class"])(**{**config["env"], "threads": 1})
     env.reset(0)
     rng = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def step_rate(config: Config) -> dict[str, float]:
 
 
 def compare_steps(configs: Mapping[str, Config], rounds: int) -> dict[str, object]:
-    """Step in turns, `rounds` times each; print and return what came of it."""
+    """Steps in turns, `rounds` times each; prints and returns the results."""
     rates = {name: [] for name in configs}
     for _ in range(rounds):
         for name, config in configs.items():
@@ -58,7 +58,7 @@ def compare_steps(configs: Mapping[str, Config], rounds: int) -> dict[str, objec
 
 
 def main() -> None:
-    """Measure, print, and write the report where wanted."""
+    """Measures, prints, and writes the report if wanted."""
     options, overrides = parse_training(__doc__, "default.ini")
     words = {"own reward": [*overrides, "--env-class", EXAMPLE], "without": overrides}
     configs = {

@@ -1,4 +1,4 @@
-"""What frozen opponents cost in training: a mix with a pool, and pure self-play, in turns.
+"""Cost of frozen opponents in training: a mix with a pool, and pure self-play, in turns.
 
 Both are trained with the configuration's numbers; only env.opponent differs. The pool is full: the
 policies in it are untrained, which cost as much as trained ones. Agent decisions are counted, so
@@ -28,7 +28,7 @@ from midrange_puffer.train.vector import make_env
 
 
 def full_pool(folder: Path, config: Config) -> Pool:
-    """A pool of as many policies as the configuration allows."""
+    """Returns a pool of as many policies as the configuration allows."""
     pool = Pool(folder, {**config["pool"], "include": None, "own": True})
     for n in range(config["pool"]["size"]):
         spaces = spaces_of(config["env"]["observation"])
@@ -41,7 +41,7 @@ def full_pool(folder: Path, config: Config) -> Pool:
 
 
 def main() -> None:
-    """Measure, print, and write the report where wanted."""
+    """Measures, prints, and writes the report if wanted."""
     options, overrides = parse_training(__doc__, "selfplay.ini")
     configs = {
         "mix": load_config(options.config, overrides),

@@ -1,4 +1,4 @@
-"""What training beyond one process gains and costs: speed, and the time to the same score.
+"""Gain and cost of training beyond one process: speed, and the time to the same score.
 
     serial                 one process
     multiprocessing        the environments in a worker of their own; both busy-wait
@@ -109,7 +109,7 @@ class Mode:
 
 
 def main() -> None:
-    """Measure speed and the time to the score, print, and write the report and the picture."""
+    """Measures speed and the time to the score, prints, and writes the report and the picture."""
     options, overrides = _parse()
     config = load_config(options.config, overrides)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the run, too
@@ -131,7 +131,7 @@ def main() -> None:
 
 
 def modes(config: Config) -> dict[str, Mode]:
-    """All modes of training a configuration, by name."""
+    """Returns all modes of training a configuration, by name."""
     engagements, minibatch = config["env"]["num_envs"], config["train"]["minibatch_size"]
     serial = ("--vec.backend=Serial",)
 
@@ -158,7 +158,7 @@ def modes(config: Config) -> dict[str, Mode]:
 def train(
     mode: Mode, words: Sequence[str], is_enough: Callable[[Rows], bool]
 ) -> tuple[float, Rows]:
-    """Train to the end, or until the metrics are enough.
+    """Trains to the end, or until the metrics are enough.
 
     Returns:
         Time from the command to the end of the first update [s], and the rows of metrics.
@@ -189,7 +189,7 @@ def train(
 
 
 def reach(rows: Rows, level: float = LEVEL) -> int | None:
-    """The number of the first row by which the mean score of WINDOW rows is at a level, if any."""
+    """Returns the first row by which the mean score of WINDOW rows is at a level, or None."""
     if len(rows) < WINDOW:
         return None
     last = [row.get(SCORE, 0.0) for row in rows]
@@ -200,7 +200,7 @@ def reach(rows: Rows, level: float = LEVEL) -> int | None:
 def speeds(
     ways: Mapping[str, Mode], words: Sequence[str], rounds: int, updates: int
 ) -> dict[str, dict[str, object]]:
-    """Train each mode for some updates, in turns.
+    """Trains each mode for some updates, in turns.
 
     Returns:
         For each mode sps, agent decisions a second in each round, and the medians of the `figures`
@@ -223,7 +223,7 @@ def speeds(
 
 
 def figures(rows: Rows) -> dict[str, float]:
-    """Agent decisions a second, and what an update took and brought, after the warm-up."""
+    """Returns the agent decisions a second, and the figures of an update, after the warm-up."""
     start, later = rows[WARM_UP - 1], rows[WARM_UP:]
     gained = {
         name: (later[-1][name] - start[name]) / len(later)
@@ -241,7 +241,7 @@ def figures(rows: Rows) -> dict[str, float]:
 
 
 def ratios(report: Mapping[str, Mapping[str, object]]) -> list[dict[str, object]]:
-    """How the speeds of PAIRS compare, as medians of the rounds."""
+    """Returns the ratios of the speeds of PAIRS, as medians of the rounds."""
     return [
         {
             "of": one,
@@ -257,7 +257,7 @@ def ratios(report: Mapping[str, Mapping[str, object]]) -> list[dict[str, object]
 def scores(
     ways: Mapping[str, Mode], words: Sequence[str], seeds: int, steps: int
 ) -> list[dict[str, object]]:
-    """Train the modes SCORED until they reach the level, or for so many steps.
+    """Trains the modes SCORED until they reach the level, or for so many steps.
 
     Returns:
         For each run its mode and seed, start [s], the curve of the score over seconds and agent
@@ -284,7 +284,7 @@ def scores(
 def draw(
     report: Mapping[str, Mapping[str, object]], runs: Sequence[Mapping[str, object]]
 ) -> Figure:
-    """The speed of each mode and round, and the scores over time and steps, a line a run."""
+    """Draws the speed of each mode and round, and the scores over time and steps, a line a run."""
     figure = Figure(figsize=(12, 3.8), layout="constrained")
     bars, *curves = figure.subplots(1, 3, width_ratios=(1.2, 1, 1))
     colours = {name: f"C{place}" for place, name in enumerate(SCORED)}
@@ -335,14 +335,14 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _rows(run: Path) -> Rows:
-    """The whole rows of metrics that are there so far."""
+    """Returns the whole rows of metrics that are there so far."""
     path = run / run_folder.METRICS
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def _is_decided(rows: Rows, steps: int) -> bool:
-    """Whether a run is at the level, or has made so many steps."""
+    """True if a run is at the level, or has made so many steps."""
     return reach(rows) is not None or (bool(rows) and rows[-1]["agent_steps"] >= steps)
 
 

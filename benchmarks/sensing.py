@@ -1,4 +1,4 @@
-"""How policies fly in the game with sensors: their missiles, the notch, when they turn away.
+"""Conduct of policies in the game with sensors: missiles, the notch, turning away.
 
     python benchmarks/sensing.py MODEL [MODEL …]
 
@@ -36,7 +36,7 @@ RADAR_NAMES = [feature.name for feature in RADAR_FEATURES]
 
 
 def translated(seen: np.ndarray) -> np.ndarray:
-    """What a policy of the full game is shown, float32 [n, features], of what sensors show."""
+    """Returns the observations of the full game that sensors give, float32 [n, features]."""
     out = np.zeros((len(seen), len(NAMES)), np.float32)
     for column, name in enumerate(NAMES):
         if name in RADAR_NAMES:
@@ -58,7 +58,7 @@ def translated(seen: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Tally:
-    """What is counted of one model, over all its fights."""
+    """The counts of one model, over all its fights."""
 
     scores: list[float] = field(default_factory=list)
     shots: int = 0
@@ -69,7 +69,7 @@ class Tally:
     turns: list[float] = field(default_factory=list)  # ranges at which it turns away, m
 
     def row(self, name: str) -> tuple[str, ...]:
-        """The model's row of the table."""
+        """Returns the model's row of the table."""
         shots, tracked = max(self.shots, 1), max(self.tracked, 1)
         return (
             name,
@@ -90,7 +90,7 @@ class Shots:
         self.counted = np.zeros((num_envs, slots), bool)
 
     def follow(self, sim: Simulation, is_open: np.ndarray, tally: Tally) -> None:
-        """Look at them after a decision."""
+        """Counts after a decision."""
         missiles, locked = sim.missiles, sim.beliefs["locked"] == 1
         there = (missiles["active"] == 1) & (missiles["owner"] == RED) & is_open[:, None]
         fresh = there & ((missiles["age"] <= sim.parameters["substeps"]) | ~self.was_there)
@@ -105,7 +105,7 @@ class Shots:
 
 
 def to_enemy(sim: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Range [m], cosine of the enemy's bearing, and own speed along the line of sight [m/s]."""
+    """Returns range [m], cosine of the enemy's bearing, and own closing speed [m/s]."""
     own = sim.fighters
     dx, dy = (own[name][:, BLUE] - own[name][:, RED] for name in "xy")
     distance = np.maximum(np.hypot(dx, dy), 1)
@@ -114,7 +114,7 @@ def to_enemy(sim: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def fight(model: str, pilot: str, tally: Tally) -> None:
-    """Fly ENGAGEMENTS against one pilot."""
+    """Flies ENGAGEMENTS against one pilot."""
     policy, _ = load_policy(model)
     sim = Simulation(ENGAGEMENTS, SEED, blue=pilot, sensing="radar")
     player = Player(policy, ENGAGEMENTS, SEED)
@@ -139,7 +139,7 @@ def fight(model: str, pilot: str, tally: Tally) -> None:
 
 
 def main() -> None:
-    """Fly, and print a row for each model."""
+    """Flies, and prints a row for each model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a file, a run, or a name")
     rows = []

@@ -18,7 +18,7 @@ turns, `ROUNDS` times, and the table gives the median. Run it on an otherwise id
 --quick takes less than a minute: it has fewer sizes, the best instruction set alone, shorter
 rounds, and workloads that have run for only one simulated minute.
 
-What is crossed (`--only` runs some of it):
+The workloads (`--only` runs some of them):
 
     sizes      core, env and serial by 1 ... 65,536 engagements
     threads    core and env by 256 ... 65,536 engagements by 1 and 2 threads of one process
@@ -64,8 +64,8 @@ CHUNKS = 8  # a round, with a look at the missiles in the air after each
 WARM_UP, QUICK_WARM_UP = 300.0, 60.0  # s, simulated
 # For the estimate of how long all takes: agent decisions a second, and seconds to make a layer.
 RATE, START = 1e7, 0.2
-# What the equations of RULES.md ask for in a physics step, each + - * / < min and max as one,
-# with what depends on parameters alone known: 37 for the flight of a body; a fighter's actuators
+# Operations of a physics step by the equations of RULES.md: each + - * / < min and max is one, and
+# terms of parameters alone are known. 37 for the flight of a body; a fighter's actuators
 # 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2.
 FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 48, 86
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
@@ -80,7 +80,7 @@ DEFAULTS = {
 
 @contextlib.contextmanager
 def running(layer: Stepper | Processes) -> Iterator[None]:
-    """Let a layer's processes run, and stop them after: they would go on beside what comes next."""
+    """Lets a layer's processes run, and stops them afterwards, because others are timed next."""
     for pid in layer.pids():
         os.kill(pid, signal.SIGCONT)
     yield
@@ -89,14 +89,14 @@ def running(layer: Stepper | Processes) -> Iterator[None]:
 
 
 def end(layer: Stepper | Processes) -> None:
-    """Close a layer; processes that are stopped could not hear of it."""
+    """Continues the stopped processes of a layer, which could not end otherwise, and closes it."""
     for pid in layer.pids():
         os.kill(pid, signal.SIGCONT)
     layer.close()
 
 
 def time_round(work: Workload, layer: Stepper | Processes, seconds: float) -> None:
-    """Add a round's rate, and the missiles in the air after each of its chunks."""
+    """Adds a round's rate, and the missiles in the air after each of its chunks."""
     before, spent = layer.decisions, 0.0
     for _ in range(CHUNKS):
         start = time.perf_counter()
@@ -108,19 +108,19 @@ def time_round(work: Workload, layer: Stepper | Processes, seconds: float) -> No
 
 
 def warm_up(work: Workload, quick: bool) -> float:
-    """Agent decisions before a workload is timed."""
+    """Returns the number of agent decisions before a workload is timed."""
     simulated = QUICK_WARM_UP if quick else WARM_UP
     return simulated / (PHYSICS_DT * work.substeps) * work.agents * work.processes
 
 
 def estimate(group: Sequence[Workload], quick: bool) -> float:
-    """About how long a group takes [s]."""
+    """Returns about how long a group takes [s]."""
     timed = ROUNDS * (QUICK_SECONDS if quick else SECONDS)
     return sum(timed + START + warm_up(work, quick) / RATE for work in group)
 
 
 def measure(group: Sequence[Workload], quick: bool) -> None:
-    """Time workloads in turns."""
+    """Times workloads in turns."""
     layers = []
     with contextlib.ExitStack() as stack:
         for work in group:
@@ -137,7 +137,7 @@ def measure(group: Sequence[Workload], quick: bool) -> None:
 
 
 def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
-    """What is measured, by name; workloads of one group are timed in turns."""
+    """Returns the workloads by name; those of one group are timed in turns."""
     sizes = [1, 16, 256, 2048, 16_384, 65_536]
     if quick:
         sizes = [16, 2048]
@@ -193,13 +193,13 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
 
 
 def describe(group: Sequence[Workload]) -> str:
-    """What is timed in turns, as it is told meanwhile."""
+    """Describes the workloads of a group, for the line printed while they are timed."""
     layers = ", ".join(dict.fromkeys(work.layer for work in group))
     return f"{layers} with {group[0].num_envs} engagements, {group[0].substeps} substeps"
 
 
 def print_group(group: Sequence[Workload]) -> None:
-    """Print what a group has come to, and how its workloads differ."""
+    """Prints the results of a group, and how its workloads differ."""
     for work in group:
         median, spread = median_and_spread(work.rates)
         words = f"{work.layer}, {work.threads} threads, {work.isa}, fire {work.fire:g}, "
@@ -208,12 +208,12 @@ def print_group(group: Sequence[Workload]) -> None:
 
 
 def ratio(top: Workload, bottom: Workload) -> float:
-    """Median over the rounds."""
+    """Returns the median over the rounds."""
     return statistics.median(a / b for a, b in zip(top.rates, bottom.rates, strict=True))
 
 
 def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
-    """Each workload against the first of its group where layer, threads or observation differ."""
+    """Returns the ratio of each workload to the first of its group with other settings."""
     out = {}
     for first, *others in measured:
         for other in others:
@@ -236,7 +236,7 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
 
 
 def row_of(work: Workload, mhz: int) -> dict[str, object]:
-    """A row of the report, at this clock."""
+    """Returns a row of the report, at this clock."""
     median, spread = median_and_spread(work.rates)
     in_air = statistics.mean(work.in_air)
     operations = 2 * work.side * FIGHTER_OPERATIONS + in_air * MISSILE_OPERATIONS
@@ -262,7 +262,7 @@ def row_of(work: Workload, mhz: int) -> dict[str, object]:
 
 
 def name_of(row: Mapping[str, object]) -> str:
-    """The workload of a row of the report, in words."""
+    """Returns the workload of a row of the report, in words."""
     sides = f"{row['side']}v{row['side']} {row['opponent']}"
     sizes = f"{row['num_envs']} envs, {row['substeps']} substeps, {row['threads']} threads"
     rest = f"{row['isa']}, {row['fire_probability']} fire, {row['observation']}"
@@ -270,12 +270,12 @@ def name_of(row: Mapping[str, object]) -> str:
 
 
 def peak_gflops(isa: str, mhz: int) -> float:
-    """Of a core with two vector operations a cycle."""
+    """Returns the peak of a core with two vector operations a cycle."""
     return VECTOR_LANES[isa] * 2 * mhz / 1000
 
 
 def print_report(report: dict) -> None:
-    """Print the rows, the ratios, and what the processor could do at most."""
+    """Prints the rows, the ratios, and the peak of the processor."""
     lines = [
         (
             *list(row.values())[:9],
@@ -318,12 +318,12 @@ def print_report(report: dict) -> None:
 
 
 def state_bytes() -> list[int]:
-    """Of an engagement, for each of SIDES."""
+    """Returns the bytes of an engagement's state, for each of SIDES."""
     return [Core(Workload("core", 1, side=side)).bytes for side in SIDES]
 
 
 def clock() -> dict[str, object]:
-    """The clock that the peak is reckoned with, and where it is from."""
+    """Returns the clock that the peak is computed with, and its source."""
     found = measured_mhz()
     if found is None:
         return {"mhz": machine()["mhz"], "source": "nominal"}
@@ -331,7 +331,7 @@ def clock() -> dict[str, object]:
 
 
 def main() -> None:
-    """Measure, print, and write the report where wanted."""
+    """Measures, prints, and writes the report if wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_report_options(parser)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""How well Protein searches, against PufferLib's random search, with as many trials of one length.
+"""Search by Protein and by PufferLib's random search, with as many trials of one length.
 
 Runs the real command, `puffer sweep midrange`, once with each method and seed: a Protein and a
 random sweep at the same time, each with one worker on its own half of the cores. Trials are short,
@@ -37,7 +37,7 @@ MARKS = (8, 16)  # trials after which the best so far is reported, besides the l
 
 
 def main() -> None:
-    """Run the sweeps that are not yet there, and report on all."""
+    """Runs the sweeps that are missing, and reports on all."""
     options, overrides = _parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the sweeps, too
     for seed in range(options.seeds):
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def describe(record: Record) -> dict[str, object]:
-    """A sweep's trials in their order, and its best score after each of them."""
+    """Returns a sweep's trials in their order, and its best score after each of them."""
     trials = record.trials
     finished = [trial for trial in trials if trial.status == FINISHED]
     so_far = [best_trial(trials[: count + 1]) for count in range(len(trials))]
@@ -80,7 +80,7 @@ def describe(record: Record) -> dict[str, object]:
 
 
 def draw(sweeps: Mapping[str, Sequence[Mapping[str, object]]]) -> Figure:
-    """The best score so far over trials and over seconds, and every trial's score and cost."""
+    """Draws the best score so far over trials and over seconds, and each trial's score and cost."""
     figure = Figure(figsize=(12, 3.6), layout="constrained")
     by_trial, by_cost, cloud = figure.subplots(1, 3)
     for method, done in sweeps.items():
@@ -115,7 +115,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _run_side_by_side(options: argparse.Namespace, overrides: Sequence[str], seed: int) -> None:
-    """Run, or go on with, the sweeps of one seed, each method on its share of the cores."""
+    """Runs or resumes the sweeps of one seed, each method on its share of the cores."""
     load_config(options.config, overrides)  # refuses what is wrong before anything is run
     began, processes = time.monotonic(), {}
     try:
@@ -135,7 +135,7 @@ def _run_side_by_side(options: argparse.Namespace, overrides: Sequence[str], see
 
 
 def _options(options: argparse.Namespace, method: str, seed: int) -> list[str]:
-    """The words that begin a sweep, or go on with it; other options than then are refused."""
+    """Returns the words that begin or resume a sweep; refuses other options than at its start."""
     folder = _folder(options, method, seed)
     settings = {
         "sweep.name": folder.name, "sweep.method": method, "sweep.seed": seed,

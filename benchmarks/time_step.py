@@ -40,7 +40,7 @@ SECONDS = 0.5  # of one timing
 
 
 def main() -> None:
-    """Measure, print a table, and write it where --json says."""
+    """Measures, prints a table, and writes it to --json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def measure_rates(games: Mapping[float, dict[str, float]], rounds: int) -> dict[float, list[float]]:
-    """Agent decisions a second with each step, taking turns."""
+    """Returns the agent decisions a second with each step, in turns."""
     envs = {}
     for step, game in games.items():
         envs[step] = Midrange(num_envs=ENGAGEMENTS, opponent="self", **game)
@@ -84,7 +84,7 @@ def measure_rates(games: Mapping[float, dict[str, float]], rounds: int) -> dict[
 
 
 def fly(game: dict[str, float], episodes: int) -> dict[str, np.ndarray | float]:
-    """What the errors of a step are taken from."""
+    """Returns the figures of flights from which the errors of a step are computed."""
     sim = Simulation(num_envs=1, seed=0, **game)
     sim.set_fighter(0, 0, x=0, y=0, heading_deg=0, speed=300)
     sim.set_fighter(0, 1, x=30_000, y=0, heading_deg=180, speed=300)
@@ -126,7 +126,7 @@ def errors(
 
 
 def _division(step: float) -> dict[str, float]:
-    """The parameters that divide a decision into steps of this length."""
+    """Returns the parameters that divide a decision into steps of this length."""
     return {"physics_dt": step, "substeps": round(DECISION / step)}
 
 

@@ -1,4 +1,4 @@
-"""How fast training is, by engine, threads, minibatch and width, and what of it the environment is.
+"""Speed of training by engine, threads, minibatch and width, and the environment's share.
 
 Every combination is trained in turns, for some updates each; the tables give medians. Last comes
 the configuration as it is beside the same with an idle environment. That has the same spaces,
@@ -45,15 +45,15 @@ class Idle(pufferlib.PufferEnv):
         super().__init__(buf)
 
     def reset(self, seed: int | None = None) -> tuple[np.ndarray, list]:
-        """Do nothing."""
+        """Does nothing."""
         return self.observations, []
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Do nothing."""
+        """Does nothing."""
         return self.observations, self.rewards, self.terminals, self.truncations, []
 
     def close(self) -> None:
-        """Do nothing."""
+        """Does nothing."""
 
 
 ENVIRONMENTS = {"midrange": make_env, "idle": Idle}
@@ -64,7 +64,7 @@ WIDTHS = (64, 128)
 def run(
     config: Config, make: object, updates: int, folder: Path, pool: Pool | None = None
 ) -> dict[str, float]:
-    """Train for one update that does not count and then `updates` that do.
+    """Trains for one update that does not count and then `updates` that do.
 
     Returns:
         sps, agent decisions a second; share, of the time that went to the environment.
@@ -100,12 +100,12 @@ def run(
 
 
 def environment_seconds(trainer: StageTrainer) -> float:
-    """Time that the trainer has spent in its environments so far."""
+    """Returns the time that the trainer has spent in its environments so far."""
     return trainer.profile.profiles["env"]["elapsed"]
 
 
 def variants(config: Config) -> dict[str, Config]:
-    """The configuration with each engine, number of threads, minibatch and width, by name."""
+    """Returns the configuration with each engine, threads, minibatch and width, by name."""
     threads = sorted({1, this_machine().cores})
     engines = [("torch", 1), *(("native", count) for count in threads)]
     found = {}
@@ -119,7 +119,7 @@ def variants(config: Config) -> dict[str, Config]:
 
 
 def main() -> None:
-    """Measure, print, and write the report where wanted."""
+    """Measures, prints, and writes the report if wanted."""
     options, overrides = parse_training(__doc__, "default.ini")
     config = settle(load_config(options.config, overrides), this_machine())
     torch.set_num_threads(config["train"]["torch_threads"])

@@ -1,4 +1,4 @@
-"""What a key of the configuration does for learning: runs with two or more of its values.
+"""Effect of a key of the configuration on learning: runs with two or more of its values.
 
     python benchmarks/variants.py env.action_mode discrete,continuous
 
@@ -41,7 +41,7 @@ SEED = 2**32  # of the starts of evaluation
 
 
 def main() -> None:
-    """Train what is not yet there, evaluate the checkpoints, report."""
+    """Trains the missing runs, evaluates the checkpoints, reports."""
     options, overrides = _parse()
     check_even(options.episodes)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the runs, too
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def compare(runs: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    """The scores of the runs after equal steps and, of one seed, after equal time.
+    """Returns the scores of the runs after equal steps and, of one seed, after equal time.
 
     At parts of the shortest run of a seed, and of the time of the quickest one; between two
     readings a score is interpolated.
@@ -132,13 +132,13 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _overrides(folder: Path, key: str, value: str, seed: int) -> list[str]:
-    """What sets a run apart from the others, as words of the command line."""
+    """Returns the words of the command line in which a run differs from the others."""
     place = [f"--train.data-dir={folder.parent}", f"--train.run-name={folder.name}"]
     return [f"--{key}={value}", f"--train.seed={seed}", *place]
 
 
 def _train_side_by_side(config: str, words: Mapping[Path, Sequence[str]]) -> None:
-    """Train those runs that are not over, each on its share of the cores."""
+    """Trains the runs that are not over, each on its share of the cores."""
     processes = {}
     try:
         for place, (folder, own) in enumerate(words.items()):
@@ -158,7 +158,7 @@ def _train_side_by_side(config: str, words: Mapping[Path, Sequence[str]]) -> Non
 
 
 def _is_over(folder: Path) -> bool:
-    """Whether a run has made all its steps."""
+    """True if a run has made all its steps."""
     if not (folder / run_folder.METRICS).exists():
         return False
     goal = load_config(folder / run_folder.CONFIG)["train"]["total_timesteps"]
@@ -192,7 +192,7 @@ def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, objec
 
 
 def _spread(paths: Sequence[Path]) -> Iterator[Path]:
-    """The first and READINGS more at even distances, the last among them."""
+    """Returns the first and READINGS more at even distances, the last among them."""
     places = np.linspace(0, len(paths) - 1, READINGS + 1).round().astype(int)
     return (paths[place] for place in np.unique(places))
 

@@ -23,8 +23,8 @@ GAME = resolve({})  # every parameter at its default
 SPEED = 300.0  # m/s, of both fighters when a shot of these pictures is fired
 CRANK = 55.0  # degrees off the enemy, as the pilot `crank` has it
 SHOT_RANGE = 25_000.0  # m, of the shot that is answered in several ways
-# What a target may do about a missile: what it is called, and its course as an angle [rad] from the
-# line of sight to the missile. None: it holds its course and speed.
+# A target's answers to a missile, by name: its course as an angle [rad] from the line of sight to
+# the missile. None: it holds its course and speed.
 ANSWERS = {
     "flies on": None,
     "cranks": np.radians(CRANK),
@@ -70,7 +70,7 @@ class Shot:
 
 
 def fly_shot(distance: float, answer: str) -> Shot:
-    """Fly a shot at a target that comes nose-on, and answers from the launch on."""
+    """Flies a shot at a target that comes nose-on, and answers from the launch on."""
     sim = Simulation(substeps=1, time_limit=300)
     # The throttle that holds the speed: thrust against drag without lift.
     drag = GAME["gravity"] * (SPEED / GAME["fighter_terminal_speed"]) ** 2
@@ -93,7 +93,7 @@ def fly_shot(distance: float, answer: str) -> Shot:
 
 
 def _measure(sim: Simulation) -> tuple[float, float, float]:
-    """Bearing of the missile from blue [rad], its time to go [s] and its speed [m/s]."""
+    """Returns the bearing of the missile from blue [rad], its time to go [s] and speed [m/s]."""
     slot = int(np.flatnonzero(sim.missiles["active"][0])[0])
     missile = {name: float(values[0, slot]) for name, values in sim.missiles.items()}
     target = {name: float(values[0, 1]) for name, values in sim.fighters.items()}
@@ -106,14 +106,14 @@ def _measure(sim: Simulation) -> tuple[float, float, float]:
 
 
 def _rudder(sim: Simulation, course: float) -> float:
-    """Blue's rudder toward a course [rad], turning left where both ways are as short."""
+    """Returns blue's rudder toward a course [rad]: left if both ways are as short."""
     error = course - float(sim.fighters["heading"][0, 1])
     error = (error + np.pi + 1e-3) % (2 * np.pi) - np.pi - 1e-3
     return float(np.clip(4 * np.sin(error), -1, 1)) if abs(error) < 1.5 else float(np.sign(error))
 
 
 def draw_answers(path: Path) -> None:
-    """One shot, answered in four ways, each in a panel."""
+    """Draws one shot, answered in four ways, each in a panel."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.4), layout="constrained")
@@ -153,7 +153,7 @@ def draw_ranges(path: Path) -> None:
 
 
 def draw_zones(path: Path) -> None:
-    """R_aero and R_NEZ around a fighter, for three headings of the enemy."""
+    """Draws R_aero and R_NEZ around a fighter, for three headings of the enemy."""
     from matplotlib.figure import Figure
     from matplotlib.patheffects import withStroke
 
@@ -192,7 +192,7 @@ def draw_zones(path: Path) -> None:
 
 
 def draw_time_to_go(path: Path) -> None:
-    """Speed of the missile and its time to go, for each answer."""
+    """Draws the speed of the missile and its time to go, for each answer."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
@@ -221,7 +221,7 @@ def draw_time_to_go(path: Path) -> None:
 
 
 def draw_fight(path: Path) -> None:
-    """A fight of two pilots; what they do is numbered, with a word to each number."""
+    """Draws a fight of two pilots; their actions are numbered, with a word to each number."""
     from matplotlib.figure import Figure
 
     sim = Simulation(seed=FIGHT_SEED, **dict(zip(SEATS, FIGHT, strict=True)))
@@ -267,7 +267,7 @@ def draw_fight(path: Path) -> None:
 
 
 def _moves(paths: Paths, seat: int) -> list[tuple[float, str]]:
-    """What a fighter does: when [s], and a word."""
+    """Returns the actions of a fighter: when [s], and a word."""
     own, enemy = paths.fighters[seat], paths.fighters[1 - seat]
     count = min(len(own.x), len(enemy.x))
     sight = np.array(enemy.x[:count]) - own.x[:count], np.array(enemy.y[:count]) - own.y[:count]
@@ -293,7 +293,7 @@ def _moves(paths: Paths, seat: int) -> list[tuple[float, str]]:
 
 
 def _draw_missile(axes: "Axes", missile: MissilePath, colour: str) -> None:
-    """Thick while its motor burns, and a cross where it ends without a hit."""
+    """Draws a missile: thick while its motor burns, with a cross where it ends without a hit."""
     x, y = np.array(missile.x) / 1000, np.array(missile.y) / 1000
     burning = np.array(missile.times) <= missile.burnt_out
     axes.plot(x, y, color=colour, lw=1)
@@ -303,7 +303,7 @@ def _draw_missile(axes: "Axes", missile: MissilePath, colour: str) -> None:
 
 
 def _draw_shot(axes: "Axes", shot: Shot) -> None:
-    """The missile and its target, from the launch to the missile's end."""
+    """Draws the missile and its target, from the launch to the missile's end."""
     missile, target = shot.missile, shot.target
     _draw_missile(axes, missile, COLOURS[missile.owner])
     _draw_nose(axes, (0, 0), 0.0, COLOURS[0])
@@ -318,7 +318,7 @@ def _draw_shot(axes: "Axes", shot: Shot) -> None:
 
 
 def _miss(shot: Shot) -> str:
-    """How near a missile came that did not hit."""
+    """Returns the least distance of a missile that did not hit."""
     missile, target = shot.missile, shot.target
     count = min(len(missile.x), len(target.x))
     apart = np.hypot(
@@ -329,7 +329,7 @@ def _miss(shot: Shot) -> str:
 
 
 def _draw_nose(axes: "Axes", place: tuple[float, float], heading: float, colour: str) -> None:
-    """A fighter as an arrowhead."""
+    """Draws a fighter as an arrowhead."""
     from matplotlib.markers import MarkerStyle
 
     arrow = MarkerStyle(">").scaled(1.3, 0.75).rotated(rad=heading)
@@ -343,7 +343,7 @@ def _plain(axes: "Axes") -> None:
 
 
 def _legend(figure: object) -> None:
-    """What the lines of `_draw_shot` are."""
+    """Draws the legend of the lines of `_draw_shot`."""
     from matplotlib.lines import Line2D
 
     meanings = (
@@ -367,7 +367,7 @@ PICTURES = {
 
 
 def main() -> None:
-    """Draw every picture into a folder."""
+    """Draws every picture into a folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     docs = Path(__file__).resolve().parents[1] / "docs"
     parser.add_argument("folder", type=Path, nargs="?", default=docs)

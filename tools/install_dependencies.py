@@ -18,7 +18,7 @@ BUILD_REQUIREMENTS = ["cython", "ninja", "numpy", "setuptools", "torch", "wheel"
 
 
 def constraints(keep_torch: bool) -> str:
-    """Return the text of `constraints.txt`, with the installed torch in place of the pinned one.
+    """Returns the text of `constraints.txt`, with the installed torch in place of the pinned one.
 
     Raises:
         SystemExit: `keep_torch` is set and this Python has no torch.
@@ -35,13 +35,13 @@ def constraints(keep_torch: bool) -> str:
 
 
 def requirements(dev: bool) -> list[str]:
-    """Return this project's requirements as `pyproject.toml` lists them."""
+    """Returns this project's requirements as `pyproject.toml` lists them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return project["dependencies"] + (project["optional-dependencies"]["dev"] if dev else [])
 
 
 def main() -> None:
-    """Install the build tools and torch, then PufferLib, then the rest."""
+    """Installs the build tools and torch, then PufferLib, then the rest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dev", action="store_true", help="also what tests and lint need")
     parser.add_argument("--keep-torch", action="store_true", help="leave the installed torch as is")

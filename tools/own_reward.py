@@ -33,13 +33,13 @@ class RangeTold(Standoff):
     def own_reward(
         self, decision: Decision, standoff_bonus: float = BONUS, standoff_range: float = 20_000.0
     ) -> dict[str, np.ndarray]:
-        """The example's reward, and next to nothing for the range."""
+        """Returns the example's reward, and a tiny one for the range."""
         parts = super().own_reward(decision, standoff_bonus, standoff_range)
         return {**parts, "range": TINY * decision.after.range}
 
 
 def train(folder: Path, bonus: float, seed: int) -> Path:
-    """Train a run unless it is there already; return its folder."""
+    """Trains a run unless it exists; returns its folder."""
     run = folder / f"bonus_{bonus:g}_seed_{seed}"
     if not (run / "metrics.jsonl").exists():
         words = ["--config", str(ROOT / "configs" / "default.ini"), "--train.seed", str(seed)]
@@ -61,7 +61,7 @@ def curves(run: Path) -> np.ndarray:
 
 
 def draw(axes: "list[Axes]", runs: list[Path], colour: str, label: str) -> None:
-    """The mean over the seeds as a line, each seed thinly; print the last tenth of the runs."""
+    """Draws the mean over the seeds, and each seed thinly; prints the last tenth of the runs."""
     grid = np.linspace(1.5, 23.5, 100)
     found = [
         [np.interp(grid, steps, values) for values in (ranges, scores)]
@@ -75,7 +75,7 @@ def draw(axes: "list[Axes]", runs: list[Path], colour: str, label: str) -> None:
 
 
 def main() -> None:
-    """Train what is missing, and draw."""
+    """Trains the missing runs, and draws."""
     import matplotlib.pyplot as plt
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -38,7 +38,7 @@ ROOMS = (
     ("train",),
     ("sweep",),
     ("commands",),
-    # What users import: it may take from anywhere, and no room takes from it.
+    # Modules that users import: they may import from anywhere, and no room imports from them.
     (
         "__init__",
         "__main__",
@@ -55,20 +55,20 @@ LEVELS = {name: level for level, names in enumerate(ROOMS) for name in names}
 
 
 def modules() -> dict[str, Path]:
-    """Name below the package -> file, of every Python module; of a folder's own file "folder"."""
+    """Returns the file of every Python module, by its name below the package."""
     folder = ROOT / PACKAGE
     paths = {path.relative_to(folder).with_suffix(""): path for path in folder.rglob("*.py")}
     return {".".join(name.parts).removesuffix(".__init__"): path for name, path in paths.items()}
 
 
 def imports() -> dict[str, set[str]]:
-    """Module -> the modules of the package that it imports, at its top or later."""
+    """Returns by module the modules of the package that it imports, at its top or later."""
     found = modules()
     return {name: _imported(path, found) - {name} for name, path in found.items()}
 
 
 def level(module: str) -> int:
-    """How far down the module's room is, 0 at the top.
+    """Returns the place of the module's room from the top, which is 0.
 
     Raises:
         KeyError: It is in no room.
@@ -77,7 +77,7 @@ def level(module: str) -> int:
 
 
 def upward(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """The imports (who, what) from a room further down."""
+    """Returns the imports (importer, imported) from a room further down."""
     return [
         (who, what)
         for who, targets in graph.items()
@@ -87,13 +87,13 @@ def upward(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
 
 
 def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """The sets of modules that import each other, by way of others or not."""
+    """Returns the sets of modules that import each other, directly or through others."""
     arrows = networkx.DiGraph((who, what) for who, targets in graph.items() for what in targets)
     return [circle for circle in networkx.strongly_connected_components(arrows) if len(circle) > 1]
 
 
 def named_in_strings() -> set[str]:
-    """The modules that name a module of the package in a string, to import it by that."""
+    """Returns the modules that name a module of the package in a string, to import it."""
     name = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
     return {
         module
@@ -122,7 +122,7 @@ def _below(name: str) -> str:
 
 
 def draw(graph: dict[str, set[str]], path: Path) -> None:
-    """Draw the rooms from the top down, with an arc to every room that another imports from.
+    """Draws the rooms from the top down, with an arc to every room that another imports from.
 
     Arcs to the room just above are on the left, those that reach farther on the right.
     """
@@ -156,7 +156,7 @@ def draw(graph: dict[str, set[str]], path: Path) -> None:
 
 
 def main() -> None:
-    """Print the rooms with what each imports from, and draw them where wanted."""
+    """Prints the rooms with the rooms that each imports from, and draws them if wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="draw a picture into this file")
     options = parser.parse_args()

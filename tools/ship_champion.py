@@ -18,7 +18,7 @@ from midrange_puffer.policies.models import CHAMPION, path_of
 
 
 def main() -> None:
-    """Ship the model that is named."""
+    """Ships the named model."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("model", metavar="MODEL", type=Path)
     model = parser.parse_args().model

@@ -21,13 +21,13 @@ FIGHTER = f"{TRAINED}:selfplay"  # of the example; its replay names the path fro
 
 
 def puffer(mode: str, *words: object) -> None:
-    """Run `puffer MODE midrange`, and end with it where it fails."""
+    """Runs `puffer MODE midrange`; ends this process if it fails."""
     command = [sys.executable, "-m", "midrange_puffer", mode, "midrange", *map(str, words)]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
 def ship_model(name: str) -> None:
-    """Train a configuration; keep its last model, and what made it."""
+    """Trains a configuration; keeps its last model, and its origin."""
     with tempfile.TemporaryDirectory() as folder:
         ini = ROOT / "configs" / f"{name}.ini"
         puffer("train", "--config", ini, "--train.data-dir", folder)
@@ -39,7 +39,7 @@ def ship_model(name: str) -> None:
 
 
 def ship_example() -> None:
-    """Keep the fight in which the policy was nearest to a hit and got away."""
+    """Keeps the fight in which the policy was nearest to a hit and got away."""
     with tempfile.TemporaryDirectory() as folder:
         model = path_of(FIGHTER).relative_to(ROOT)
         fights = ("--opponent", "ace", "--episodes", 100, "--save-replays", 1)
@@ -49,7 +49,7 @@ def ship_example() -> None:
 
 
 def main() -> None:
-    """Make the models of the configurations that are named, and the example."""
+    """Makes the models of the named configurations, and the example."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", metavar="CONFIGURATION", default=CONFIGURATIONS)
     names = parser.parse_args().names

@@ -36,7 +36,7 @@ COMMANDS = {
 
 
 def ship(name: str) -> None:
-    """Train a network, export its last model, and note what made it."""
+    """Trains a network, exports its last model, and notes its origin."""
     home = FROZEN / f"{name}.onnx"
     with tempfile.TemporaryDirectory() as folder:
         puffer("train", *shlex.split(COMMANDS[name]), "--train.data-dir", folder)
@@ -46,7 +46,7 @@ def ship(name: str) -> None:
 
 
 def note(name: str) -> None:
-    """Write down what made a network, beside those of the others."""
+    """Writes the origin of a network beside those of the others."""
     members = json.loads(MEMBERS.read_text()) if MEMBERS.exists() else {}
     members[name] = {
         "command": f"puffer train midrange {COMMANDS[name]}",
@@ -56,7 +56,7 @@ def note(name: str) -> None:
 
 
 def main() -> None:
-    """Make the networks that are named."""
+    """Makes the named networks."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", default=list(COMMANDS))
     names = parser.parse_args().names

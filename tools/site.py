@@ -64,7 +64,7 @@ GROUPS = {
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made."""
+    """Adds the generated pages."""
     sources = set()
     for path in (*MOVED, *(f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md"))):
         text = (ROOT / path).read_text(encoding="utf-8")
@@ -82,14 +82,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let the links of a page of docs/ lead to where things are on the site."""
+    """Changes the links of a page of docs/ to places on the site."""
     if (ROOT / "docs" / page.file.src_uri).is_file():
         return _relinked(markdown, f"docs/{page.file.src_uri}")
     return markdown
 
 
 def _targets(text: str, path: str) -> Iterator[str]:
-    """The files of the repository that a page at `path` links to."""
+    """Returns the files of the repository that a page at `path` links to."""
     for link in LINK.finditer(text):
         yield posixpath.normpath(posixpath.join(posixpath.dirname(path), link[2]))
 
@@ -99,7 +99,7 @@ def _is_source(path: str) -> bool:
 
 
 def _relinked(text: str, path: str) -> str:
-    """The text of a page at `path` in the repository, with the links of the site."""
+    """Returns the text of a page at `path` in the repository, with the links of the site."""
 
     def moved(link: re.Match) -> str:
         (target,) = _targets(link[0], path)
@@ -121,7 +121,7 @@ def _source_page(path: str) -> str:
 
 
 def _api() -> str:
-    """Every public class and function, by the module that users import it from.
+    """Returns the page of every public class and function, by the module of its import.
 
     mkdocstrings replaces each `::: name` with the docstring, which it reads without importing.
     """
@@ -139,7 +139,7 @@ def _api() -> str:
 
 
 def _configuration() -> str:
-    """Every key of every section."""
+    """Returns the page of every key of every section."""
     parts = [
         "# Configuration\n\n`--section.key VALUE` on the command line, or `key = VALUE` in the "
         "section of an ini file. A key of `[base]` is `--key VALUE`. "
@@ -156,7 +156,7 @@ def _configuration() -> str:
 
 
 def _parameters() -> str:
-    """Every row of csrc/params.h, by group."""
+    """Returns the page of every row of csrc/params.h, by group."""
     parts = [
         "# Parameters of the game\n\nEach is a row of `csrc/params.h`, a keyword of `Midrange` and "
         "`Simulation`, and a key of `[env]`. [The rules](../rules.md) say how they work together.\n"
@@ -174,14 +174,14 @@ def _parameters() -> str:
 
 
 def _values(one: Parameter) -> tuple[str, str]:
-    """A parameter's default, and what it may be."""
+    """Returns a parameter's default, and its allowed values."""
     if one.choices:
         return one.default, " or ".join(one.choices)
     return f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
 
 
 def _features() -> str:
-    """What an agent sees, by number."""
+    """Returns the page of an agent's observation, by number."""
     more = STG_FEATURES[len(FEATURES) :]
     return (
         "# Features\n\nWhat an agent sees: float32 from −1 to 1, each value divided by its scale "
@@ -214,7 +214,7 @@ def _feature_table(features: Iterable[Feature], first: int) -> str:
 
 
 def _pilots() -> str:
-    """The scripted pilots, the strongest first, with the parameters of their own."""
+    """Returns the page of the scripted pilots, the strongest first, with their parameters."""
     parts = [
         "# Pilots\n\nThe ratings are of the pilots among themselves; 400 points are odds of 10. "
         "[Opponents](../opponents.md) has every pairing, [the rules](../rules.md) what each does.\n"
@@ -240,7 +240,7 @@ def _with_unit(one: object) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text in a cell of a table."""
+    """Returns a text in a cell of a table."""
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 

@@ -32,7 +32,7 @@ from midrange_puffer.train.vector import VecEnv
 with contained():
     from pufferlib import pufferl
 
-# What PuffeRL's set-up makes for its own rollout and update alone.
+# Attributes that PuffeRL's set-up makes for its own rollout and update alone.
 UNUSED = ("truncations", "ratio", "importance", "ep_lengths", "ep_indices", "scheduler")
 
 

@@ -139,7 +139,7 @@ class VecEnv:
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
         self.sides = self._sides_of_batch() if is_team(config.env) else None
         self.async_reset = self._envs.async_reset
-        # Of all agents; `recv` returns these or a part of them.
+        # Buffers of all agents; `recv` returns these or a part of them.
         buffers = self._envs.buf if self.processes else vars(self._envs)
         self.observations = buffers["observations"]
         self._is_pinned = False

@@ -27,7 +27,7 @@ SEEDS = 1_000_000  # of one --seed
 
 
 def main() -> int:
-    """Attack for so many minutes, or try one case again; return 1 if there are findings."""
+    """Attacks for so many minutes, or repeats one case; returns 1 if there are findings."""
     options = _parser().parse_args()
     console = Console()
     place = (BUILD / "samples").resolve()
@@ -48,7 +48,7 @@ def main() -> int:
 def _attack(
     kinds: list[str], place: Path, options: argparse.Namespace, report: Report, console: Console
 ) -> None:
-    """Round after round, until the minutes are over or every kind had its rounds."""
+    """Attacks in rounds, until the minutes are over or every kind had its rounds."""
     end = time.monotonic() + 60 * options.minutes
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("", total=60 * options.minutes)
@@ -72,7 +72,7 @@ def _attack(
 
 
 def _again(name: str, place: Path, console: Console) -> int:
-    """Try one case again, on the files of the last run."""
+    """Repeats one case, on the files of the last run."""
     kind, _, seed = name.rpartition(":")
     _kinds([kind])
     if not place.is_dir():
@@ -83,7 +83,7 @@ def _again(name: str, place: Path, console: Console) -> int:
 
 
 def _kinds(words: list[str]) -> list[str]:
-    """The kinds that these words name: concerns, kinds, or nothing for all."""
+    """Returns the kinds that these words name: concerns, kinds, or nothing for all."""
     concerns = {"files": FORMATS, "calls": CALLEES, "kills": KILLS}
     kinds = [f"{concern}:{name}" for concern, names in concerns.items() for name in names]
     for word in words:

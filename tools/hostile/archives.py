@@ -21,7 +21,7 @@ BOMB = 600  # megabytes
 
 
 def of_zip(rng: random.Random, data: bytes) -> tuple[str, bytes]:
-    """A member changed, with the checksum that fits; or sizes declared that are not there."""
+    """Changes a member and its checksum, or declares other sizes."""
     if rng.random() < 0.2:
         at = rng.choice([at for at in range(len(data)) if data.startswith(b"PK\x01\x02", at)])
         size = struct.pack("<II", *rng.choices((0, 2**31, 2**32 - 2), k=2))
@@ -50,7 +50,7 @@ def of_zip(rng: random.Random, data: bytes) -> tuple[str, bytes]:
 
 
 def of_torch(rng: random.Random, data: bytes) -> tuple[str, bytes]:
-    """A file of torch.save, our own, with other entries or other tensors."""
+    """Changes entries or tensors of a file of torch.save."""
     if rng.random() < 0.4:
         return of_zip(rng, data)
     entries = torch.load(io.BytesIO(data), weights_only=False)
@@ -91,7 +91,7 @@ def _other_tensor(rng: random.Random, old: torch.Tensor) -> tuple[str, object]:
 
 
 def of_map(rng: random.Random, data: bytes) -> tuple[str, bytes]:
-    """An .npz file with other arrays, or an array that is declared far greater than it is."""
+    """Changes arrays of an .npz file, or declares an array far greater than it is."""
     if rng.random() < 0.4:
         return of_zip(rng, data)
     with np.load(io.BytesIO(data)) as file:
@@ -117,7 +117,7 @@ def of_map(rng: random.Random, data: bytes) -> tuple[str, bytes]:
 
 
 def _savez(arrays: dict[str, np.ndarray | None]) -> bytes:
-    """An .npz file; an array that is None is declared of 4 TB and has no numbers."""
+    """Returns an .npz file; an array that is None is declared of 4 TB and has no numbers."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in arrays.items():
@@ -132,7 +132,7 @@ def _savez(arrays: dict[str, np.ndarray | None]) -> bytes:
 
 
 def of_replay(rng: random.Random, data: bytes) -> tuple[str, bytes]:
-    """A replay with another header or other controls, and the checksums that fit."""
+    """Changes the header or the controls of a replay, with the checksums that fit."""
     start = data.index(b"\n") + 1
     head, _, controls = data[start + 40 :].partition(b"\n")
     header = json.loads(head)
@@ -159,7 +159,7 @@ def of_replay(rng: random.Random, data: bytes) -> tuple[str, bytes]:
 
 
 def of_onnx(rng: random.Random, data: bytes) -> tuple[str, bytes]:
-    """An exported policy with other metadata, other weights, or another graph."""
+    """Changes metadata, weights or the graph of an exported policy."""
     import onnx
 
     model = onnx.load_from_string(data)

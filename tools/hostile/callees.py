@@ -1,4 +1,4 @@
-"""What the odd calls of `calls` are made to: how each is made, stepped and looked at."""
+"""Objects that receive the odd calls of `calls`: how each is made, stepped and compared."""
 
 import copy
 import pickle
@@ -43,7 +43,7 @@ class Callee:
 
 
 def _given(rng: random.Random, names: tuple[str, ...]) -> dict[str, object]:
-    """Odd values of some of these arguments, and of one that there is not."""
+    """Returns odd values of some of these arguments, and of one that does not exist."""
     names = rng.sample(names, rng.randint(0, len(names)))
     if rng.random() < 0.1:
         names.append("mood")
@@ -59,7 +59,7 @@ def _state_numbers(core: _core.Core) -> dict[str, np.ndarray]:
 
 
 def _shake(core: _core.Core, rng: random.Random) -> None:
-    """What Python can try with any object."""
+    """Tries the operations that Python has for any object."""
     attempts = (
         lambda: copy.copy(core),
         lambda: copy.deepcopy(core),
@@ -103,7 +103,7 @@ class _Cored:
         )
 
     def odd_step(self, rng: random.Random) -> None:
-        """With one or two odd arrays; its results go nowhere."""
+        """Steps with one or two odd arrays; drops the results."""
         agents = self.core.agents
         shapes = ((agents, self.core.features), (agents,), (agents,), (agents,))
         kinds = (np.float32, np.float32, np.uint8, np.uint8)

@@ -37,7 +37,7 @@ class Caller:
         self._name, self._callee = name, CALLEES[name]
 
     def try_one(self, seed: int) -> Outcome:
-        """Fly two equal objects of a seed, one of them with odd calls."""
+        """Flies two equal objects of a seed, one of them with odd calls."""
         rng = random.Random(f"{self._name} {seed}")
         kind = f"calls:{self._name}"
         try:
@@ -65,7 +65,7 @@ class Caller:
         return counts[0], counts[1]
 
     def _call(self, subject: object, twin: object, name: str, seed: int) -> bool:
-        """Make one odd call; return whether it was taken."""
+        """Makes one odd call; returns True if it was accepted."""
         before = self._callee.state(subject)
         error = _try(self._callee.odd[name], subject, seed)
         if error is not None:
@@ -87,7 +87,7 @@ class Caller:
             require(bool(np.isfinite(numbers).all()), f"after {after}, {name} is not finite")
 
     def _hammer(self, subject: object, seed: int) -> None:
-        """Let threads step it at the same time: refused or done, and no harm."""
+        """Lets threads step it at the same time: each step is refused or done, without harm."""
         errors: list[Exception] = []
 
         def run(number: int) -> None:
@@ -111,7 +111,7 @@ def _try(
     seed: int,
     errors: list[Exception] | None = None,
 ) -> Exception | None:
-    """Make a call; return how it was refused.
+    """Makes a call; returns how it was refused.
 
     Args:
         errors: takes what is no refusal; without it that is a finding at once.

@@ -15,7 +15,7 @@ MEMORY = 3 * limits.GIGABYTE
 
 
 def main(kind: str, samples: Path, first: int, count: int) -> None:
-    """Try so many cases of a kind."""
+    """Tries so many cases of a kind."""
     faulthandler.enable()
     told = sys.stdout
     sys.stdout = sys.stderr  # nothing else gets in between
@@ -28,7 +28,7 @@ def main(kind: str, samples: Path, first: int, count: int) -> None:
 
 
 def attack(kind: str, samples: Path) -> Callable[[int], Outcome]:
-    """What tries the case of a seed."""
+    """Returns the function that tries the case of a seed."""
     concern, _, name = kind.partition(":")
     if concern == "files":
         from hostile.files import Reader

@@ -21,13 +21,13 @@ ODD_TEXTS = (
 
 
 def of_bytes(rng: random.Random, data: bytes, others: Sequence[bytes]) -> tuple[str, bytes]:
-    """Damage as a disk, a cable or a slip of the hand does it: what was done, and the bytes."""
+    """Damages bytes as a disk, a cable or a user does; returns a description and the bytes."""
     way = rng.choice((_cut, _flip, _flip, _noise, _blank, _insert, _drop, _repeat, _append, _other))
     return way(rng, data, others)
 
 
 def _place(rng: random.Random, data: bytes) -> int:
-    """Anywhere, often near an end, where headers and directories are."""
+    """Returns a random place, often near an end, where headers and directories are."""
     near = rng.randrange(min(len(data), 200))
     return rng.choice((near, len(data) - 1 - near, rng.randrange(len(data))))
 
@@ -82,7 +82,7 @@ def _other(rng: random.Random, data: bytes, others: Sequence[bytes]) -> tuple[st
 
 
 def entries(tree: object, where: str = "") -> list[tuple[str, object, object]]:
-    """(path, list or dict, index or key) of every entry below."""
+    """Yields (path, list or dict, index or key) of every entry below."""
     if isinstance(tree, dict):
         pairs = list(tree.items())
     elif isinstance(tree, list):
@@ -97,10 +97,10 @@ def entries(tree: object, where: str = "") -> list[tuple[str, object, object]]:
 
 
 def of_tree(rng: random.Random, tree: object) -> tuple[str, object]:
-    """A JSON tree with one odd entry, or one entry too many or too few; `tree` is changed.
+    """Changes a JSON tree to have one odd entry, or one entry too many or too few.
 
     Returns:
-        What was done, and the tree.
+        The damage in words, and the tree.
     """
     where, parent, key = rng.choice([("", None, None), *entries(tree)])
     if parent is None or rng.random() < 0.7:
@@ -121,13 +121,13 @@ def of_tree(rng: random.Random, tree: object) -> tuple[str, object]:
 
 
 def to_json(tree: object) -> bytes:
-    """The text of a tree, with what is too deep for json.dumps where `DEEP` stands."""
+    """Returns the text of a tree; `DEEP` is replaced by a nesting too deep for json.dumps."""
     deep = "[" * 100_000 + "]" * 100_000
     return json.dumps(tree).replace(json.dumps(DEEP), deep).encode()
 
 
 def bomb(megabytes: int) -> bytes:
-    """What zlib packs so many megabytes of zeros into."""
+    """Returns the bytes into which zlib packs so many megabytes of zeros."""
     packer = zlib.compressobj()
     parts = [packer.compress(bytes(MEGABYTE)) for _ in range(megabytes)]
     return b"".join([*parts, packer.flush()])

@@ -39,12 +39,12 @@ FORGED = 0.5  # the share of forged files among the damaged ones, where there ar
 
 
 def find(name: str, samples: Path) -> Path:
-    """The file of a kind that is damaged."""
+    """Returns the file of a kind that is damaged."""
     return max(samples.glob(FORMATS[name].pattern))
 
 
 def damaged(name: str, samples: Path, seed: int) -> tuple[str, bytes, bool]:
-    """What is done to a file in the case of a seed, the file after it, and whether it is forged."""
+    """Returns the damage of a seed in words, the damaged file, and True if it is forged."""
     rng, forge = random.Random(f"{name} {seed}"), FORMATS[name].forge
     whole = find(name, samples).read_bytes()
     if forge and rng.random() < FORGED:
@@ -76,7 +76,7 @@ class Reader:
         self._path.write_bytes(self._whole)
 
     def try_one(self, seed: int) -> Outcome:
-        """Read the damaged file of a seed."""
+        """Reads the damaged file of a seed."""
         told, data, is_forged = damaged(self._name, self._folder, seed)
         self._path.write_bytes(data)
         limits.forget_peak()
@@ -88,11 +88,11 @@ class Reader:
         return Outcome(f"files:{self._name}", seed, result, f"{told} -> {reason}"[:600])
 
     def close(self) -> None:
-        """Remove the copy of the samples."""
+        """Removes the copy of the samples."""
         shutil.rmtree(self._folder.parent)
 
     def _read(self, is_forged: bool) -> tuple[str, str]:
-        """The result of reading the file as it stands, and why."""
+        """Returns the result of reading the file as it is, and the reason."""
         try:
             with quiet() as printed:
                 found = plain(self._format.read(self._path))
@@ -113,7 +113,7 @@ class Reader:
         return OTHER, "read with other content"
 
     def _judge(self, error: Exception) -> tuple[str, str]:
-        """What to think of an error that users get."""
+        """Returns the judgement of an error that users get."""
         message = _as_printed(error) if isinstance(error, UserError) else str(error)
         if NO_MEMORY.search(message):
             return MEMORY, message
@@ -125,7 +125,7 @@ class Reader:
 
 
 def _as_printed(error: UserError) -> str:
-    """What the command line prints of an error."""
+    """Returns the text that the command line prints of an error."""
     with (
         mock.patch.object(cli, "run", side_effect=error),
         mock.patch.object(sys, "argv", ["puffer", "eval", "midrange"]),
@@ -136,12 +136,12 @@ def _as_printed(error: UserError) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is good to read on a terminal: nothing but letters and ends of lines."""
+    """True if a text can be read on a terminal: it has only letters and ends of lines."""
     return len(text) <= LONGEST and text.replace("\n", "").isprintable()
 
 
 def plain(value: object) -> object:
-    """Anything that a reader gives, so that == compares all that is in it, to the bit."""
+    """Returns a reader's result in a form in which == compares all of it, to the bit."""
     if isinstance(value, torch.Tensor):
         is_whole = value.layout == torch.strided and (
             value.numel() * value.element_size() <= value.untyped_storage().nbytes()

@@ -64,7 +64,7 @@ class Format:
 
 
 def check_type(value: object, kind: object, what: str) -> None:
-    """Raise FoundError where a value is not of a type as in an annotation."""
+    """Raises FoundError if a value is not of a type as in an annotation."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         require(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
@@ -101,7 +101,7 @@ def _read_model(path: Path) -> object:
 
 
 def _read_exported(path: Path) -> object:
-    """And ask it once."""
+    """Reads an exported policy, and calls it once."""
     policy, entries = load_policy(path)
     memory = empty_memory(policy, 1)
     with torch.no_grad():
@@ -111,7 +111,7 @@ def _read_exported(path: Path) -> object:
 
 
 def _read_state(path: Path) -> object:
-    """And go on with it, in a copy of its run, for one update."""
+    """Reads a trainer state, and trains on with it for one update, in a copy of its run."""
     with resumed_run(str(path.parent), [LONG]) as run:
         state = run.state
     if state["global_step"] < 10**9:

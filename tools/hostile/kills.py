@@ -58,7 +58,7 @@ class Victims:
         self._name = name
 
     def try_one(self, seed: int) -> Outcome:
-        """Kill it as the seed says, and look at what is left."""
+        """Kills it as the seed says, and checks the files that are left."""
         rng = random.Random(f"kills {self._name} {seed}")
         folder = Path(tempfile.mkdtemp(prefix="killed-"))
         kind, told = f"kills:{self._name}", []
@@ -77,7 +77,7 @@ class Victims:
 
 
 def _train(rng: random.Random, folder: Path, told: list[str]) -> None:
-    """A new run, killed; then resumed and killed, none to three times; then resumed to an end."""
+    """Kills a new run; resumes and kills it up to three times; then resumes it to its end."""
     config, run, log = folder / "config.ini", folder / "run", folder / "log"
     config.write_text(CONFIG)
     words = ["--config", str(config), "--train.data-dir", str(folder), "--train.run-name", "run"]
@@ -99,7 +99,7 @@ def _kill(mode: str, words: list[str], log: Path, kill: Kill, told: list[str]) -
 
 
 def _check_run(run: Path) -> int:
-    """See that all files of a run folder are whole; return how far its last checkpoint is."""
+    """Checks that all files of a run folder are whole; returns the step of its last checkpoint."""
     for path in run.glob("model_*.pt"):
         load_policy(path)
     if (run / "pool.json").exists():
@@ -115,7 +115,7 @@ def _check_run(run: Path) -> int:
 
 
 def _rows(run: Path) -> list[dict[str, float]]:
-    """The rows of the metrics; only the last one may be cut off."""
+    """Returns the rows of the metrics; only the last one may be cut off."""
     path = run / "metrics.jsonl"
     lines = path.read_text().splitlines(keepends=True) if path.exists() else []
     if lines and not lines[-1].endswith("\n"):
@@ -124,7 +124,7 @@ def _rows(run: Path) -> list[dict[str, float]]:
 
 
 def _resume_to_end(run: Path, log: Path, steps: int) -> None:
-    """Let a run go on for three updates; see that it does, and that no row is there twice."""
+    """Resumes a run for three updates; checks that it trains, and that no row is there twice."""
     goal = max(steps, 0) + 3 * STEPS
     end = victim.run("train", ["--resume", str(run), f"--train.total-timesteps={goal}"], log)
     if steps < 0:
@@ -142,7 +142,7 @@ def _resume_to_end(run: Path, log: Path, steps: int) -> None:
 
 
 def _league(rng: random.Random, folder: Path, told: list[str]) -> None:
-    """A league that replaces the result of an earlier one."""
+    """Kills a league that replaces the result of an earlier one."""
     out, log = folder / "league.json", folder / "log"
     words = ["--pilots", "straight,weave", "--games", "2", "--json", str(out)]
     whole = victim.run("league", words, log)
@@ -159,7 +159,7 @@ def _league(rng: random.Random, folder: Path, told: list[str]) -> None:
 
 
 def _sweep(rng: random.Random, folder: Path, told: list[str]) -> None:
-    """A sweep whose process is killed, with or without a trial; then it goes on to its end."""
+    """Kills the process of a sweep, with or without a trial; then resumes it to its end."""
     config, swept, log = folder / "config.ini", folder / "sweeps" / "swept", folder / "log"
     config.write_text(CONFIG.replace("1_000_000_000", str(4 * STEPS)) + SWEPT)
     words = ["--config", str(config), "--train.data-dir", str(folder), "--sweep.workers", "1"]
@@ -179,7 +179,7 @@ def _sweep(rng: random.Random, folder: Path, told: list[str]) -> None:
 
 
 def _no_process_in(folder: Path, seconds: float = 30) -> None:
-    """Wait until no process is left that has this folder in its command line."""
+    """Waits until no process has this folder in its command line."""
     end = time.monotonic() + seconds
     while left := [pid for pid in _processes() if str(folder) in pid[1]]:
         require(time.monotonic() < end, f"left behind: {left}")
@@ -187,7 +187,7 @@ def _no_process_in(folder: Path, seconds: float = 30) -> None:
 
 
 def _processes() -> list[tuple[int, str]]:
-    """Number and command line of every process."""
+    """Returns the number and command line of every process."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -1,4 +1,4 @@
-"""How much memory this process takes and may take."""
+"""Memory that this process takes and may take."""
 
 import resource
 from pathlib import Path
@@ -7,22 +7,22 @@ GIGABYTE = 2**30
 
 
 def memory() -> int:
-    """What it has in memory now [bytes]."""
+    """Returns the memory of this process now [bytes]."""
     return _status("VmRSS")
 
 
 def peak() -> int:
-    """The most that it had in memory since `forget_peak` [bytes]."""
+    """Returns the greatest memory of this process since `forget_peak` [bytes]."""
     return _status("VmHWM")
 
 
 def forget_peak() -> None:
-    """Count the peak from now on."""
+    """Starts the peak anew."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def allow(more: int) -> None:
-    """Let this process map so many bytes more than it has, and no core be dumped."""
+    """Lets this process map so many bytes more than it has, and dump no core."""
     limit = _status("VmSize") + more
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -15,17 +15,17 @@ ODD_OBJECTS = (
 
 
 def thing(rng: random.Random) -> object:
-    """Any object."""
+    """Returns any object."""
     return rng.choice(ODD_OBJECTS)
 
 
 def index(rng: random.Random, count: int) -> object:
-    """An index of `count` things: mostly one that there is."""
+    """Returns an index of `count` things: mostly a valid one."""
     return rng.randrange(count) if rng.random() < 0.6 else thing(rng)
 
 
 def array(rng: random.Random, shape: tuple[int, ...], dtype: type) -> object:
-    """Something in the place of an array: often one of the wanted shape and dtype, but odd."""
+    """Returns a value in place of an array: often of the wanted shape and dtype, but odd."""
     numbers = np.random.default_rng(rng.randrange(2**32))
     values = np.asarray(numbers.integers(-3, 6, shape), dtype)
     way = rng.choice(_WAYS)

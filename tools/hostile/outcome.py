@@ -1,16 +1,16 @@
-"""What came of a case, and the line in which a child tells its parent."""
+"""The outcome of a case, and the line in which a child reports it to its parent."""
 
 import json
 from dataclasses import asdict, dataclass
 
-# What may come of a damaged file.
-REFUSED = "refused"  # by an error of a kind that is meant for users, which names the file
-SAME = "same"  # what was damaged is not used
+# Allowed results of damaged files.
+REFUSED = "refused"  # by an error for users, which names the file
+SAME = "same"  # the damaged part is not used
 OTHER = "other"  # another content, and a sound one: the file is text that users may change
-# What may come of calls and kills.
+# Allowed result of calls and kills.
 PASSED = "passed"
 FINE = (REFUSED, SAME, OTHER, PASSED)
-# What must not: each of these is a finding.
+# Forbidden results: each is a finding.
 TRACEBACK = "traceback"  # an error of another kind
 UNNAMED = "unnamed"  # an error that does not say which file
 GARBLED = "garbled"  # an error of many lines, or with control characters
@@ -35,7 +35,7 @@ class FoundError(Exception):
 
 
 def require(condition: bool, what: str) -> None:
-    """Raise FoundError, `what` being unsound, unless a condition holds."""
+    """Raises FoundError, with `what` as the finding, unless a condition holds."""
     if not condition:
         raise FoundError(UNSOUND, what)
 
@@ -45,10 +45,10 @@ class Outcome:
     """One case.
 
     Attributes:
-        kind: what was attacked, such as "files:model".
-        seed: with the kind, makes the case again.
+        kind: the attacked part, such as "files:model".
+        seed: repeats the case, with the kind.
         result: one of the words above.
-        told: what was done, and what came of it, in a few words.
+        told: the attack and its result, in a few words.
     """
 
     kind: str
@@ -58,19 +58,19 @@ class Outcome:
 
     @property
     def is_finding(self) -> bool:
-        """Whether this must not happen."""
+        """True if this must not happen."""
         return self.result not in FINE
 
     @property
     def name(self) -> str:
-        """What `--again` takes."""
+        """The argument of `--again`."""
         return f"{self.kind}:{self.seed}"
 
     def to_line(self) -> str:
-        """For the pipe from a child."""
+        """Returns the outcome as a line for the pipe from a child."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_line(cls, line: str) -> "Outcome":
-        """What `to_line` has written."""
+        """Returns the outcome that `to_line` has written."""
         return cls(**json.loads(line))

@@ -1,6 +1,6 @@
 """Cases in processes of their own, which may not survive them.
 
-Nothing is left of them: each has a temporary folder, and a process group for what it starts.
+Each has a temporary folder, and a process group for its processes, and both end with it.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from hostile.outcome import CRASH, HANG, Outcome
 
 START, CASE = 120, 60  # seconds that the start of a child and a case of most kinds may take
 KILLS = 300  # and a case of kills, which starts processes that are killed
-TAIL = 400  # characters of what a child has printed that are told
+TAIL = 400  # reported characters of a child's output
 
 
 def run_cases(kind: str, samples: Path, first: int, count: int) -> Iterator[Outcome]:
-    """Try so many cases of a kind, from a seed on; a child that dies is followed by another."""
+    """Tries so many cases of a kind, from a seed on; starts another child if one dies."""
     seed, last = first, first + count
     while seed < last:
         for outcome in _run_child(kind, samples, seed, last - seed):
@@ -31,7 +31,7 @@ def run_cases(kind: str, samples: Path, first: int, count: int) -> Iterator[Outc
 
 
 def _run_child(kind: str, samples: Path, first: int, count: int) -> Iterator[Outcome]:
-    """What a child tells; at last, where it dies or hangs, the case in which it did."""
+    """Yields the outcomes that a child reports; if it dies or hangs, also that case."""
     words = [sys.executable, "-m", "hostile.child", kind, str(samples), str(first), str(count)]
     patience = KILLS if kind.startswith("kills") else CASE
     with (
@@ -62,14 +62,14 @@ def _run_child(kind: str, samples: Path, first: int, count: int) -> Iterator[Out
 
 
 def _died(child: subprocess.Popen, lines: "_Lines", kind: str, seed: int, log: BinaryIO) -> Outcome:
-    """What came of the case of which a child told nothing."""
+    """Returns the outcome of the case that a child did not report."""
     if not lines.ended:
         return Outcome(kind, seed, HANG, f"no answer; {_tail(log)}")
     return Outcome(kind, seed, CRASH, f"status {child.wait()}: {_tail(log)}")
 
 
 def _tail(log: BinaryIO) -> str:
-    """The end of what a child has printed."""
+    """Returns the end of a child's output."""
     log.seek(0)
     return log.read()[-TAIL:].decode(errors="replace")
 
@@ -78,14 +78,14 @@ class _Lines:
     """The lines of a pipe, waited for so long and no longer.
 
     Attributes:
-        ended: whether there will be none any more.
+        ended: True if no further line will come.
     """
 
     def __init__(self, pipe: int) -> None:
         self._pipe, self._waiting, self.ended = pipe, b"", False
 
     def next(self, seconds: float) -> str | None:
-        """The next line; None if there is none in so much silence, or never again."""
+        """Returns the next line; None after so long without one, or at the end."""
         while b"\n" not in self._waiting:
             if not select.select([self._pipe], [], [], seconds)[0]:
                 return None

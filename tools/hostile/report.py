@@ -1,4 +1,4 @@
-"""What was tried and what was found: as it goes, and at the end."""
+"""Report of cases and findings: while they are tried, and at the end."""
 
 import shutil
 import time
@@ -32,7 +32,7 @@ class Report:
         self.findings = 0
 
     def add(self, outcome: Outcome, seconds: float, samples: Path) -> None:
-        """Count a case that took so long; keep it if it is a finding."""
+        """Counts a case that took so long; keeps it if it is a finding."""
         self._counts[outcome.kind][outcome.result] += 1
         self._seconds[outcome.kind] += seconds
         if not outcome.is_finding:
@@ -44,7 +44,7 @@ class Report:
         self._keep(outcome, samples)
 
     def print(self, kinds: Sequence[str]) -> None:
-        """Print what came of each kind, and which of those that were wanted had no case."""
+        """Prints the results of each kind, and the wanted kinds without a case."""
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
         table.add_column("kind", no_wrap=True)
         for heading in ("cases", *FINE, "ms each"):

@@ -54,7 +54,7 @@ max = 0.02
 
 
 def make(folder: Path, exported: bool = True) -> None:
-    """Fill an empty folder: a run, a sweep, a map of the missile envelope, an exported policy.
+    """Fills an empty folder: a run, a sweep, a map of the missile envelope, an exported policy.
 
     There is also the replay of a fight of teams.
 
@@ -81,7 +81,7 @@ def _make_fight(path: Path) -> None:
 
 
 def command(mode: str, words: list[str]) -> None:
-    """Run a mode of the command line in this process, without its output."""
+    """Runs a mode of the command line in this process, without its output."""
     with quiet():
         if status := cli.run(mode, words):
             raise RuntimeError(f"{mode} ended with {status}")
@@ -89,7 +89,7 @@ def command(mode: str, words: list[str]) -> None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[io.StringIO]:
-    """What the package prints goes where it can be looked at; warnings are not shown."""
+    """Collects the output of the package; hides warnings."""
     printed = io.StringIO()
     with (
         contextlib.redirect_stdout(printed),

@@ -18,19 +18,19 @@ from pathlib import Path
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UserError
 
-PATIENCE = 120  # seconds for a command that nobody kills
+PATIENCE = 120  # seconds for a command that is not killed
 CRASHED = 70  # the exit status of one that ends with a traceback
 
 
 @dataclass(frozen=True)
 class Kill:
-    """When a process is killed.
+    """The time at which a process is killed.
 
     Attributes:
-        save: at which call of os.fsync or os.replace, from 1 on; None: at a moment.
+        save: the number of the call of os.fsync or os.replace, from 1 on; None: by time.
         half: of a call of os.fsync: cut the file to its half before, as a power cut may.
         after: after that call, not before it.
-        seconds: after how long, otherwise.
+        seconds: time before the kill [s], without `save`.
     """
 
     save: int | None = None
@@ -40,7 +40,7 @@ class Kill:
 
     @classmethod
     def draw(cls, rng: random.Random, saves: int, seconds: float) -> "Kill":
-        """Half of them in one of so many calls, half at a moment within so many seconds."""
+        """Draws a kill: half of them in one of so many calls, half within so many seconds."""
         if rng.random() < 0.5:
             return cls(rng.randint(1, saves), rng.random() < 0.3, rng.random() < 0.5)
         return cls(seconds=seconds * rng.random())
@@ -54,10 +54,10 @@ class Kill:
 
 @dataclass(frozen=True)
 class End:
-    """How a command ended: its exit status, negative for a signal; None: it was ended as hanging.
+    """A command's end: its exit status, negative for a signal; None: it hung and was ended.
 
     Attributes:
-        told: what it printed.
+        told: its output.
     """
 
     status: int | None
@@ -65,7 +65,7 @@ class End:
 
 
 def run(mode: str, words: Sequence[str], log: Path, kill: Kill | None = None) -> End:
-    """Run a mode of the command line in a fork, and kill it as is said."""
+    """Runs a mode of the command line in a fork, and kills it as `kill` says."""
     pid = os.fork()
     if pid == 0:
         _be_the_victim(mode, words, log, kill)
@@ -80,7 +80,7 @@ def run(mode: str, words: Sequence[str], log: Path, kill: Kill | None = None) ->
 
 
 def _wait(pid: int, seconds: float) -> int | None:
-    """The exit status of a child; None if it has none after so long."""
+    """Returns the exit status of a child; None if it still runs after so long."""
     end = time.monotonic() + seconds
     while True:
         done, status = os.waitpid(pid, os.WNOHANG)
@@ -92,7 +92,7 @@ def _wait(pid: int, seconds: float) -> int | None:
 
 
 def _be_the_victim(mode: str, words: Sequence[str], log: Path, kill: Kill | None) -> None:
-    """Run the command and end this process."""
+    """Runs the command and ends this process."""
     status = CRASHED
     try:
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -113,7 +113,7 @@ def _be_the_victim(mode: str, words: Sequence[str], log: Path, kill: Kill | None
 
 
 def _arm(kill: Kill) -> None:
-    """Let this process kill itself in one of its saves."""
+    """Lets this process kill itself in one of its saves."""
     calls = 0
 
     def counting(call: Callable, is_sync: bool) -> Callable:

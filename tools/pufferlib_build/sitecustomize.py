@@ -15,7 +15,7 @@ _which = shutil.which
 
 
 def _which_usable(cmd: str, *args, **kwargs) -> str | None:
-    """Hide `nvcc` from a CPU build of torch.
+    """Hides `nvcc` from a CPU build of torch.
 
     `setup.py` takes an `nvcc` on PATH for a sign of CUDA and then dies for want of CUDA_HOME.
     """

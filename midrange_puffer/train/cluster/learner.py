@@ -141,7 +141,7 @@ def collecting(
         ClusterError: The cluster cannot be used.
     """
     cluster = config.cluster
-    # Of this run's own cluster, where a collector without a core waits for one.
+    # The cores of a cluster of this run's own: a collector without a core would wait for one.
     cores = min(cluster.max_collectors, usable_cores())
     with connected(cluster.address, cores, _store(config)):
         # They import Ray, which must come after the connection.
