@@ -14,7 +14,7 @@ from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of, suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
-from midrange_puffer.policies.own_code import PACKAGE, short_name
+from midrange_puffer.policies.own_code import ATTENTION, PACKAGED, short_name
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -79,10 +79,10 @@ def check_sizes(config: Config) -> None:
         where = f"[{STAGE}{stage}] env.red_size = {red}, env.blue_size = {blue}"
         if is_team(stage_env) != is_team(env):
             raise ConfigError(f"{where}: no policy flies both one against one and in teams")
-        if max(red, blue) != larger and policy_name != PACKAGE:
+        if max(red, blue) != larger and policy_name not in PACKAGED:
             raise ConfigError(
                 f"{where}: {short_name(policy_name)} is made for what is observed in [env], "
-                f"where the larger side is of {larger}; only the package's policy flies in teams "
+                f"where the larger side is of {larger}; only the package's policies fly in teams "
                 f"of any size"
             )
 
@@ -125,10 +125,13 @@ def check_training(config: Config, agents: int) -> None:
         )
     # Learning begins every segment without a memory; so does gathering, but only an update's first.
     # A collector gathers one at a time.
-    if batch > rollout and rnn_name is not None and config.cluster.engine is None:
+    memory = f"base.rnn_name = {rnn_name}" if rnn_name else ""
+    if config.base.policy_name == ATTENTION:
+        memory = f"base.policy_name = {ATTENTION}"
+    if batch > rollout and memory and config.cluster.engine is None:
         raise ConfigError(
             f"train.batch_size {batch} must be {rollout} = {agents} agents x bptt_horizon "
-            f"{horizon} with base.rnn_name = {rnn_name}, whose memory is empty only where an "
+            f"{horizon} with {memory}, whose memory is empty only where an "
             f"update begins; or use a longer bptt_horizon"
         )
     part = min(minibatch, train.max_minibatch_size)

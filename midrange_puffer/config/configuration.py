@@ -7,6 +7,7 @@ from typing import Any
 from midrange_puffer.config.key import Entry, Section, Typed, Value, keys_of
 from midrange_puffer.config.schema import SECTIONS, STAGE, STAGE_KEYS, section_keys
 from midrange_puffer.config.sections import (
+    AttentionConfig,
     BaseConfig,
     ClusterConfig,
     CurriculumConfig,
@@ -51,7 +52,7 @@ class Config(Mapping[str, Section[Value]]):
     vec = Entry[VecConfig]()
     cluster = Entry[ClusterConfig]()
     env = Entry[EnvConfig]()
-    policy = Entry[Section[Value]]()  # a `PolicyConfig`, unless the policy is the user's own
+    policy = Entry[Section[Value]]()  # typed, unless the policy is the user's own
     rnn = Entry[RnnConfig]()
     train = Entry[TrainConfig]()
     experience_buffer = Entry[ExperienceBufferConfig]()
@@ -114,8 +115,9 @@ def _section(name: str, values: Mapping[str, Any]) -> Section[Value]:
     if isinstance(values, Section):
         return values
     kind = SECTIONS.get(name, Section)
-    if kind is PolicyConfig and values.keys() != keys_of(PolicyConfig).keys():  # the user's own
-        kind = Section
+    if kind is PolicyConfig:  # a `Section` for the user's own
+        kinds = (PolicyConfig, AttentionConfig)
+        kind = next((kind for kind in kinds if values.keys() == keys_of(kind).keys()), Section)
     return kind(**values) if issubclass(kind, Typed) else kind(values)
 
 

@@ -39,7 +39,7 @@ from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import is_there, settled
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, OwnCodeError, absolute
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
 
@@ -274,7 +274,7 @@ class _Draft:
 
     def __init__(self, own: Own, runs_code: bool, data_dir: Path) -> None:
         self._data_dir = data_dir
-        self.own = own if runs_code else Own()
+        self.own = own if runs_code else own.packaged()
         # Sections with keys that only the user's own code knows.
         self._unknown: set[str] = set() if runs_code else _sections_of(own)
         self.values: dict[str, dict[str, Value]] = {
@@ -347,7 +347,7 @@ class _Draft:
 
 def _sections_of(own: Own) -> set[str]:
     """Returns the sections whose keys depend on the user's own code."""
-    is_own = {"policy": own.policy_name != PACKAGE, "env": own.env_class != MIDRANGE}
+    is_own = {"policy": own.policy_name not in PACKAGED, "env": own.env_class != MIDRANGE}
     return {section for section in is_own if is_own[section]}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from midrange_puffer.config.key import UNLIMITED, Key, Section, Value, keys_of
 from midrange_puffer.config.sections import (
+    AttentionConfig,
     BaseConfig,
     ClusterConfig,
     CurriculumConfig,
@@ -25,7 +26,7 @@ from midrange_puffer.config.sections import (
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, Setting
+from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, Own, Setting
 
 SECTIONS: dict[str, type[Section[Value]]] = {
     "base": BaseConfig, "vec": VecConfig, "cluster": ClusterConfig, "env": EnvConfig,
@@ -90,9 +91,9 @@ def _env_keys(env_class: str) -> dict[str, Key]:
 
 
 def _policy_keys(policy_name: str) -> dict[str, Key]:
-    """Returns the [policy] keys: of the package's policy, or the arguments of the user's own."""
-    if policy_name == PACKAGE:
-        return keys_of(PolicyConfig)
+    """Returns the [policy] keys: of a policy of the package, or the arguments of the user's own."""
+    if policy_name in PACKAGED:
+        return keys_of(AttentionConfig if policy_name == ATTENTION else PolicyConfig)
     from midrange_puffer.policies.own_policy import arguments
 
     return _own_keys(policy_name, arguments(policy_name))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key
 from midrange_puffer.policies import pool_file
 from midrange_puffer.policies.models import parse_metadata
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, check_form
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED, check_form
 
 Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal"]
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
@@ -41,16 +41,16 @@ def _check_device(text: str) -> None:
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
 
 
-def _check_own(ours: str) -> Callable[[str], None]:
-    """Returns a check of a name that is `ours` or that of the user's own code."""
+def _check_own(*ours: str) -> Callable[[str], None]:
+    """Returns a check of a name that is one of `ours` or that of the user's own code."""
 
     def check(text: str) -> None:
-        if text != ours:
+        if text not in ours:
             try:
                 check_form(text)
             except ValueError as error:
                 raise ValueError(
-                    f"must be {ours}, or {str(error).removeprefix('must be ')}"
+                    f"must be {' or '.join(ours)}, or {str(error).removeprefix('must be ')}"
                 ) from None
 
     return check
@@ -100,9 +100,10 @@ class BaseConfig(Typed):
     """[base]: the policy and environment of a run, and where it is logged."""
 
     env_name: Literal["midrange"] = key("midrange", meaning="environment")
-    policy_name: str = key(PACKAGE, check=_check_own(PACKAGE), meaning=
-        "policy: Policy = the package's MLP; module:Class or file.py:Class = one of your own, "
-        "whose arguments are then the keys of [policy]")
+    policy_name: str = key(PACKAGE, check=_check_own(*PACKAGED), meaning=
+        "policy: Policy = the package's MLP; Attention = the MLP with attention to the last "
+        "decisions; module:Class or file.py:Class = one of your own, whose arguments are then the "
+        "keys of [policy]")
     env_class: str = key(MIDRANGE, check=_check_own(MIDRANGE), meaning=
         "environment: Midrange; module:Class or file.py:Class = a subclass with a reward of its "
         "own, whose arguments are then keys of [env]")
@@ -196,6 +197,17 @@ class PolicyConfig(Typed):
         "ones, each; for train.engine native a multiple of 16")
     fire_bias: float = key(-4.0, minimum=-20, maximum=20, meaning=
         "logit of firing in a new policy; at -4 one decision in 50 fires")
+
+
+class AttentionConfig(PolicyConfig):
+    """[policy] with base.policy_name = Attention."""
+
+    hidden_size: int = key(64, minimum=1, maximum=1024, unit="neurons", meaning=
+        "width of the hidden layers and of the transformer block; a multiple of policy.heads")
+    heads: int = key(4, minimum=1, maximum=64, meaning="attention heads")
+    decisions: int = key(32, minimum=2, maximum=1024, meaning=
+        "decisions that one attends to, itself included; in training at most "
+        "train.bptt_horizon have an effect")
 
 
 class RnnConfig(Typed):

@@ -21,6 +21,7 @@ from midrange_puffer.config.machine import (
 )
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
+from midrange_puffer.config.sections import AttentionConfig
 from midrange_puffer.game.parameters import (
     POOL,
     RADAR,
@@ -32,6 +33,7 @@ from midrange_puffer.game.parameters import (
     pilots_of,
 )
 from midrange_puffer.policies.mix import count_agents, parse_mix
+from midrange_puffer.policies.own_code import ATTENTION
 
 REPLAY_SETS = 10  # in a run, by default
 
@@ -157,6 +159,19 @@ def _check_computing(config: Config) -> None:
         raise ConfigError(
             f"train.compile_fullgraph = True: torch compiles no LSTM, the heart of base.rnn_name = "
             f"{rnn_name}; must be False with train.compile"
+        )
+    policy = config.policy
+    if not isinstance(policy, AttentionConfig):
+        return
+    if rnn_name is not None:
+        raise ConfigError(
+            f"base.rnn_name = {rnn_name}: base.policy_name = {ATTENTION} has a memory of its own; "
+            f"must be None"
+        )
+    if policy.hidden_size % policy.heads:
+        raise ConfigError(
+            f"policy.hidden_size = {policy.hidden_size}: must be a multiple of heads = "
+            f"{policy.heads}"
         )
 
 

@@ -40,8 +40,8 @@ from midrange_puffer.policies.models import (
     checked_metadata,
     expected_in_run,
 )
-from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
-from midrange_puffer.policies.own_code import PACKAGE, short_name
+from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy, policy_class
+from midrange_puffer.policies.own_code import PACKAGE, PACKAGED, short_name
 from midrange_puffer.policies.own_policy import named_policy
 
 FORMAT = "midrange_puffer policy"
@@ -158,16 +158,14 @@ def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
 def _class_of(path: Path, entries: Mapping[str, Any]) -> type[torch.nn.Module]:
     """Returns the class of a file's policy; a user's own class must have been imported before."""
     name = entries["policy_name"]
-    if name == PACKAGE:
-        return Policy
-    policy_class = named_policy(name)
-    if policy_class is None:
+    kind = policy_class(name) if name in PACKAGED else named_policy(name)
+    if kind is None:
         raise CheckpointError(
             f"{path}: its policy is {name}, which is no part of this package. Its code runs only "
             f"where it is named: --policy-name {name} or file.py:{name.rpartition(':')[2]}; in "
             f"Python checkpoint.own_policy(…). Its ONNX file needs no code"
         )
-    return policy_class
+    return kind
 
 
 def check_entries(path: Path, entries: object) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from midrange_puffer.policies.actors import (
     PolicyModule,
     TargetActor,
 )
-from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.policies.attention import Attention
+from midrange_puffer.policies.own_code import ATTENTION, PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
 from midrange_puffer.puffer_import import pufferlib
 
@@ -267,12 +268,12 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
 
 
 def policy_class(name: str) -> type[nn.Module]:
-    """Returns the class that base.policy_name names: `Policy`, or a user's own class.
+    """Returns the class that base.policy_name names: one of the package, or a user's own.
 
     Raises:
         OwnCodeError: The user's own class cannot be used, see `own_policy`.
     """
-    return Policy if name == PACKAGE else own_policy(name)
+    return {PACKAGE: Policy, ATTENTION: Attention}.get(name) or own_policy(name)
 
 
 def fit_to_team(policy: PolicyModule, features: int) -> None:
@@ -297,6 +298,10 @@ def make_policy(
     """
     if policy_class is Policy:
         policy = Policy(env, **policy_kwargs)
+    elif policy_class is Attention:
+        settings = dict(policy_kwargs)
+        block = {name: settings.pop(name) for name in ("heads", "decisions") if name in settings}
+        policy = Attention(Policy(env, **settings), **block)
     else:
         policy = make_own(policy_class, env, **policy_kwargs)
     return policy if rnn_name is None else Recurrent(env, policy, **(rnn_kwargs or {}))

@@ -20,6 +20,8 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import suggest
 
 PACKAGE = "Policy"  # base.policy_name of the package's own policy
+ATTENTION = "Attention"  # and of its policy with a memory that is attention
+PACKAGED = (PACKAGE, ATTENTION)
 MIDRANGE = "Midrange"  # base.env_class of the package's own environment
 Setting = bool | int | float | str  # type of a value in the configuration
 FORM = re.compile(r"[^:,]*[^:,\s]:[A-Za-z_]\w*")
@@ -30,6 +32,10 @@ class Own(NamedTuple):
 
     policy_name: str = PACKAGE
     env_class: str = MIDRANGE
+
+    def packaged(self) -> "Own":
+        """Returns these settings with the package's defaults for the user's own code."""
+        return Own(self.policy_name if self.policy_name in PACKAGED else PACKAGE)
 
 
 class OwnCodeError(UsageError):

@@ -28,7 +28,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.contestants import load_mix
 from midrange_puffer.policies.mix import KINDS
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, short_name
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, short_name
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.dashboard import LEAST_WIDTH, Dashboard, scores_table
@@ -284,7 +284,7 @@ def print_end(trainer: StageTrainer, scores: RecentScores, signals: StopSignals)
         )
         return
     name = trainer.run.config.base.policy_name
-    own_code = "" if name == PACKAGE else f" --policy-name {shlex.quote(shown(name))}"
+    own_code = "" if name in PACKAGED else f" --policy-name {shlex.quote(shown(name))}"
     steps, duration = trainer.global_step, format_duration(trainer.uptime)
     print(
         f"trained  {steps / 1e6:.2f} M steps in {duration}\n"

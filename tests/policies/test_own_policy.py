@@ -213,7 +213,9 @@ def test_what_is_no_policy_is_refused(tmp_path, monkeypatch, text, name, message
 
 @pytest.mark.parametrize("name", ["Polcy", "a,b:C", "file.py", ":C", "file.py:"])
 def test_a_name_of_another_form_is_refused(name):
-    with pytest.raises(ConfigError, match=r"must be Policy, or module:Name or path/file.py:Name"):
+    with pytest.raises(
+        ConfigError, match=r"must be Policy or Attention, or module:Name or path/file.py:Name"
+    ):
         load_config(None, ["--policy-name", name])
 
 
