@@ -26,7 +26,7 @@ C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile clean help
+.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile portability clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -123,9 +123,12 @@ sanitize-all: ## the same with the slow and the nightly tests, such as random fi
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)
 
+portability: setup ## run the C code as other machines do, by emulators: make portability ARGS="--machines aarch64"
+	$(BIN)/python -u tools/portability.py $(ARGS)
+
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
 	rm -f midrange_puffer/_core.c midrange_puffer/_learner.c midrange_puffer/_threads.c midrange_puffer/*.so
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

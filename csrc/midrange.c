@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "aligned.h"
 #include "isas.h"
 #include "kernel.h"
 #include "rng.h"
@@ -102,7 +103,7 @@ static void *make_blocks(int32_t count, size_t size) {
   enum { LINE = 64, HUGE_PAGE = 1 << 21 };
   size_t bytes = (size_t)count * size, unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
   bytes = (bytes + unit - 1) / unit * unit;
-  void *blocks = aligned_alloc(unit, bytes);
+  void *blocks = mr_alloc_aligned(unit, bytes);
   if (!blocks) return NULL;
 #ifdef MADV_HUGEPAGE
   if (unit == HUGE_PAGE) madvise(blocks, bytes, MADV_HUGEPAGE);  // without them it is only slower
@@ -154,8 +155,8 @@ MrSim *mr_create(const MrConfig *config) {
 
 void mr_destroy(MrSim *sim) {
   if (!sim) return;
-  free(sim->blocks);
-  free(sim->pictures);
+  mr_free_aligned(sim->blocks);
+  mr_free_aligned(sim->pictures);
   free(sim->records);
   free(sim->fresh_records);
   free(sim->ended);

@@ -7,6 +7,14 @@
 
 #include "midrange.h"
 
+#include <float.h>
+
+// Results are the same bits everywhere, so every operation must round to float. The x87 unit of 32-bit x86 rounds to
+// more bits, and gcc computes in double on s390x.
+_Static_assert(FLT_EVAL_METHOD == 0,
+               "floats need float arithmetic: compile with -msse2 -mfpmath=sse on 32-bit x86, "
+               "with -fexcess-precision=fast on s390x");
+
 // A loop over the lanes that the compiler vectorises. The pragmas say that the lanes do not depend on each other.
 // They also keep gcc from unrolling the loop, since it does not vectorise sixteen unrolled rounds.
 #if defined(__clang__)

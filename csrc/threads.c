@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aligned.h"
+
 // Number of times that a waiting thread looks for its condition before it sleeps: for about as long as it takes to wake
 // up, some 80 microseconds on the virtual machine where it was measured. After every PAUSES looks it yields its
 // processor.
@@ -105,16 +107,26 @@ static void *work_until_over(void *argument) {
   }
 }
 
-// Starts a worker thread. It blocks all signals: these are for the threads of the program.
+// Creates a thread that blocks all signals: these are for the threads of the program. Windows has none of them.
+static bool create_thread(pthread_t *thread, Worker *worker) {
+#ifdef _WIN32
+  return pthread_create(thread, NULL, work_until_over, worker) == 0;
+#else
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool is_created = pthread_create(thread, NULL, work_until_over, worker) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return is_created;
+#endif
+}
+
+// Starts a worker thread.
 static bool start(MrThreads *t, int32_t index) {
   Worker *worker = malloc(sizeof *worker);
   if (!worker) return false;
   *worker = (Worker){t, index};
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool is_started = pthread_create(&t->threads[index], NULL, work_until_over, worker) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  bool is_started = create_thread(&t->threads[index], worker);
   if (!is_started) free(worker);
   return is_started;
 }
@@ -123,10 +135,10 @@ MrThreads *mr_threads_create(int32_t count) {
   MrThreads *t = calloc(1, sizeof *t);
   if (!t) return NULL;
   t->threads = calloc((size_t)count, sizeof *t->threads);
-  t->shares = aligned_alloc(_Alignof(Share), (size_t)count * sizeof *t->shares);
+  t->shares = mr_alloc_aligned(_Alignof(Share), (size_t)count * sizeof *t->shares);
   if (!t->threads || !t->shares) {
     free(t->threads);
-    free(t->shares);
+    mr_free_aligned(t->shares);
     free(t);
     return NULL;
   }
@@ -157,7 +169,7 @@ void mr_threads_destroy(MrThreads *t) {
     pthread_mutex_destroy(&t->mutex);
   }
   free(t->threads);
-  free(t->shares);
+  mr_free_aligned(t->shares);
   free(t);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../aligned.h"
 #include "../isas.h"
 
 // Instruction sets ---------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool lear
   learner->threads = threads;
   Room room = {0};
   take_all(learner, &room);
-  learner->memory = aligned_alloc(64, room.used);
+  learner->memory = mr_alloc_aligned(64, room.used);
   if (!learner->memory) {
     mr_learner_destroy(learner);
     return NULL;
@@ -190,7 +191,7 @@ MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool lear
 
 void mr_learner_destroy(MrLearner *learner) {
   if (!learner) return;
-  free(learner->memory);
+  mr_free_aligned(learner->memory);
   free(learner);
 }
 

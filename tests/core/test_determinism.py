@@ -11,7 +11,8 @@ import subprocess
 import numpy as np
 import pytest
 from c_programs import ISA, SIDES, build
-from needs import EACH_COMPILER, EACH_ISA, nightly
+from needs import EACH_COMPILER, EACH_ISA, KERNELS, nightly
+from places import CSRC
 from reference_envelope import Crooked
 
 from midrange_puffer import Midrange, Simulation, _core
@@ -120,6 +121,14 @@ def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
     return core.state_hash(), checksum
 
 
+def program_arguments(fight: str) -> list[str]:
+    """Arguments of tests/support/state_hash.c."""
+    shares, observation, sizes = FIGHTS[fight]
+    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR].index(observation)
+    words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
+    return [str(word) for word in words]
+
+
 def line(hashes: tuple[int, int]) -> str:
     return " ".join(f"{value:016x}" for value in hashes)
 
@@ -147,14 +156,24 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
     """Not vectorised at all, and with all that this machine has, FMA too."""
     program = build(tmp_path, "state_hash", compiler, *flags.split())
     for fight, expected in HASHES.items():
-        shares, observation, sizes = FIGHTS[fight]
-        if sum(sizes) > 2 * max(SIDES):
+        if sum(FIGHTS[fight][2]) > 2 * max(SIDES):
             continue
-        number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR].index(observation)
-        words = [program, ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
-        result = subprocess.run([*map(str, words)], check=True, capture_output=True, text=True)
+        words = [program, *program_arguments(fight)]
+        result = subprocess.run(words, check=True, capture_output=True, text=True)
         lines = result.stdout.splitlines()
         assert lines == [f"{ISA} {line(expected)}"]
+
+
+@pytest.mark.skipif(KERNELS == ("portable",) or not shutil.which("gcc"), reason="for gcc on x86-64")
+def test_arithmetic_with_more_bits_is_refused():
+    """The x87 unit computes with 80 bits."""
+    command = ["gcc", "-std=c11", "-fsyntax-only", "-DMR_SIDE=1", str(CSRC / "state.c")]
+    results = [
+        subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
+        for flags in ([], ["-mfpmath=387"])
+    ]
+    assert [result.returncode for result in results] == [0, 1]
+    assert "floats need float arithmetic" in results[1].stderr
 
 
 # Lanes and batches
