@@ -7,8 +7,11 @@ undefined-behaviour sanitizers, and with asserts of invariants.
 
 import os
 import platform
+import re
 import shutil
 import subprocess
+import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -36,8 +39,38 @@ else:
     BUILD_FLAGS += ["-DNDEBUG"]
 
 AVX512 = [*(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl")), "-mprefer-vector-width=512"]
-IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
+
+def target_machine() -> str:
+    """Returns the machine that is compiled for, such as "x86_64", "amd64" or "aarch64".
+
+    Python for macOS may be of two machines ("universal2"), and would compile every file for both,
+    with the same options. The package is built for one of them: ARCHFLAGS names it, or it is this
+    machine.
+
+    Raises:
+        SystemExit: ARCHFLAGS names several machines.
+    """
+    machine = sysconfig.get_platform().rpartition("-")[2]
+    if sys.platform != "darwin":
+        return machine
+    machines = re.findall(r"-arch\s+(\w+)", os.environ.get("ARCHFLAGS", ""))
+    if len(machines) > 1:
+        raise SystemExit(
+            f"ARCHFLAGS={os.environ['ARCHFLAGS']}: build for one machine at a time, for example "
+            f"ARCHFLAGS='-arch {machines[0]}'; their instruction sets differ"
+        )
+    if machine == "universal2":
+        machine = machines[0] if machines else platform.machine()
+        os.environ["ARCHFLAGS"] = f"-arch {machine}"
+        os.environ["_PYTHON_HOST_PLATFORM"] = f"macosx-11.0-{machine}"  # in the wheel's name
+    return machines[0] if machines else machine
+
+
+IS_X86 = target_machine() in ("x86_64", "amd64")
+IS_WINDOWS = sys.platform == "win32"
+if IS_WINDOWS:
+    LINK_FLAGS.append("-static")  # with the compiler's libraries, which Windows lacks
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
@@ -91,7 +124,10 @@ class Library:
         ask = [*compiler, "-dM", "-E", "-x", "c", os.devnull]
         macros = subprocess.run(ask, check=True, capture_output=True, text=True).stdout
         is_gcc = "__GNUC__" in macros and "__clang__" not in macros
-        return self.gcc_kernel_flags if is_gcc else []
+        if not is_gcc:
+            return []
+        # On Windows gcc may put vectors on the stack where they are not aligned.
+        return self.gcc_kernel_flags + ["-Wa,-muse-unaligned-vector-move"] * IS_WINDOWS
 
 
 # Results are the same bits on every instruction set: no contraction to FMA, no fast-math. The two
@@ -125,6 +161,12 @@ LEARNER = Library(
 
 class BuildLibraries(build_ext):
     """Adds the object files of what is compiled more than once to a library's extension."""
+
+    def initialize_options(self) -> None:
+        """Chooses gcc, or the compiler CC, on Windows: the C code is not Microsoft's dialect."""
+        super().initialize_options()
+        if IS_WINDOWS:
+            self.compiler = "mingw32"
 
     def build_extension(self, ext: Extension) -> None:
         """Compiles these files, then build `ext` with them linked in."""
@@ -209,7 +251,10 @@ def _extension(name: str, sources: list[str], flags: list[str], depends: list[st
         sources=[f"{name.replace('.', '/')}.pyx", *sources],
         depends=[*HEADERS, *depends, *BINDINGS, "setup.py"],
         include_dirs=["csrc", numpy.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        define_macros=[
+            ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
+            *([("MS_WIN64", "")] if IS_WINDOWS else []),  # Python's header sets it for Microsoft's
+        ],
         extra_compile_args=flags + BUILD_FLAGS,
         extra_link_args=LINK_FLAGS,
     )

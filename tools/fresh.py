@@ -47,7 +47,7 @@ def main() -> None:
         for target in targets:
             status, seconds = machine.make(target)
             failed = ", failed" if status else ""
-            times.append(f"  make {target:9} {seconds:4.0f} s{failed}")
+            times.append(f"  make {target:11} {seconds:4.0f} s{failed}")
             if status:
                 break
         print("fresh:", machine.description, *times, sep="\n", flush=True)
