@@ -83,31 +83,16 @@ def load_config(
         raise OwnCodeError(f"{sources}: {error}") from error
     if complete:
         draft.values["env"].update(neutral_values(FIRST_RULES))
-    if path is not None:
-        for section, items in sections.items():
-            section = _current(section)
-            where = f"{path}: [{section}]"
-            draft.open_section(section, where)
-            for name, text in items.items():
-                draft.set(section, name, text, f"{where} {name}", str(path))
-            if section.startswith(STAGE) and "stages" not in sections.get("curriculum", {}):
-                raise ConfigError(f"{where}: [curriculum] stages must say which stages there are")
+    draft.add_file(str(path), sections)
     of_the_file = set(draft.values)
-    for option, text in _read_overrides(overrides):
-        section, name = _split(option.replace("-", "_"))
-        section = _current(section)
-        where = f"command line: --{option}"
-        if section not in draft.values and not section.startswith((STAGE, SWEPT)):
-            raise ConfigError(f"{where}: no such key{draft.hint(section, name, option_of)}")
-        draft.open_section(section, where)
-        draft.set(section, name, text, where, COMMAND_LINE)
+    draft.add_overrides(overrides)
     config = Config(draft.values, draft.sources)
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
     for section in config.keys() - of_the_file - stages:
-        if section.startswith(SWEPT):
-            continue
-        raise ConfigError(f"command line: --{section}: no such stage{suggest(section, stages)}")
+        if not section.startswith(SWEPT):
+            hint = suggest(section, stages)
+            raise ConfigError(f"command line: --{section}: no such stage{hint}")
     check_stages(config, sources)
     check_pairs(config, sources)
     return config
@@ -281,6 +266,28 @@ class _Draft:
             section: _defaults(keys) for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
+
+    def add_file(self, path: str, sections: Mapping[str, Mapping[str, str]]) -> None:
+        """Sets the values of a file's sections; `path` names the file in messages."""
+        for section, items in sections.items():
+            section = _current(section)
+            where = f"{path}: [{section}]"
+            self.open_section(section, where)
+            for name, text in items.items():
+                self.set(section, name, text, f"{where} {name}", path)
+            if section.startswith(STAGE) and "stages" not in sections.get("curriculum", {}):
+                raise ConfigError(f"{where}: [curriculum] stages must say which stages there are")
+
+    def add_overrides(self, words: Sequence[str]) -> None:
+        """Sets the values of the command line's words."""
+        for option, text in _read_overrides(words):
+            section, name = _split(option.replace("-", "_"))
+            section = _current(section)
+            where = f"command line: --{option}"
+            if section not in self.values and not section.startswith((STAGE, SWEPT)):
+                raise ConfigError(f"{where}: no such key{self.hint(section, name, option_of)}")
+            self.open_section(section, where)
+            self.set(section, name, text, where, COMMAND_LINE)
 
     def open_section(self, section: str, where: str) -> None:
         """Adds a stage's section, or that of a key that a sweep varies, at its first mention.

@@ -117,7 +117,7 @@ class PilotCrew:
         self._copy.start(0, engagement)
 
     def commands(self, sim: Simulation) -> np.ndarray:
-        """As in `PlayerCrew`."""
+        """Returns the fighters' next controls, as `PlayerCrew.commands`."""
         fight, copy = sim.core, self._copy.core
         for number in range(fight.fighters):
             copy.set_fighter(0, number, fight.get_fighter(0, number))
@@ -135,11 +135,11 @@ class PilotCrew:
         return commands
 
     def snapshot(self) -> bytes:
-        """As in `PlayerCrew`."""
+        """Returns the state, as `PlayerCrew.snapshot`."""
         return self._copy.snapshot()
 
     def restore(self, snapshot: bytes) -> None:
-        """As in `PlayerCrew`."""
+        """Restores a state, as `PlayerCrew.restore`."""
         self._copy.restore(snapshot)
 
 

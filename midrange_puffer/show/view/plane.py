@@ -95,6 +95,22 @@ def draw_plane(
         _draw_zones(canvas, camera, envelope, own, bodies[focus.target])
         if enemy_zones:
             _draw_zones(canvas, camera, envelope, bodies[focus.foe], own, row=1)
+    _draw_bodies(canvas, camera, moment, focus, whole, sensors)
+    draw_warnings(canvas, camera, moment)
+    if focus is not None:
+        _draw_arrows(canvas, camera, moment, focus.fighter)
+    canvas.clip(None)
+
+
+def _draw_bodies(
+    canvas: Canvas,
+    camera: Camera,
+    moment: Moment,
+    focus: Focus | None,
+    whole: bool,
+    sensors: Mapping[str, float] | None,
+) -> None:
+    """Draws radars, trails, missiles, contacts and fighters, in this order; see `draw_plane`."""
     fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
     first, missiles = 0.0, moment.missiles
     if moment.is_team and not whole:
@@ -119,10 +135,6 @@ def draw_plane(
             draw_contact(canvas, camera, body, has_words=not moment.is_team)
     for fighter in fighters:
         _draw_fighter(canvas, camera, fighter)
-    draw_warnings(canvas, camera, moment)
-    if focus is not None:
-        _draw_arrows(canvas, camera, moment, focus.fighter)
-    canvas.clip(None)
 
 
 def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:

@@ -26,7 +26,7 @@ from midrange_puffer.show.view.canvas import (
 )
 from midrange_puffer.show.view.graph import Enemy, draw_graph
 from midrange_puffer.show.view.marks import Labels, Spot, draw_marks
-from midrange_puffer.show.view.moment import Focus, moment
+from midrange_puffer.show.view.moment import Focus, Moment, moment
 from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
 
@@ -98,10 +98,7 @@ class Renderer:
         canvas = self._canvases[rect.size]
         camera = self._cameras.setdefault((*rect, focus), Camera(rect))
         now = moment(paths, time, side)
-        seen = None
-        if focus is not None:
-            foe = now.foe(focus)
-            seen = Focus(focus, foe, foe if target is None else target)
+        seen = None if focus is None else _focus_on(now, focus, target)
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, bar_height(rect, paths.sizes, focus is not None))
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
@@ -132,9 +129,7 @@ class Renderer:
                 spots += draw_marks(canvas, camera, labels, now, seen, called)
         else:
             draw_pair_bar(canvas, bar, now, focus, names)
-        for index, line in enumerate(reversed(lines)):
-            place = area.left + 10, area.bottom - 8 - 18 * index
-            canvas.text(line, place, TEXT, MIDDLE, "bottomleft")
+        _draw_lines(canvas, area, lines)
         if is_over:
             _draw_outcome(canvas, area, outcome_words(sim, env))
         canvas.show(self.surface.subsurface(rect))
@@ -175,6 +170,19 @@ def columns(size: tuple[int, int], count: int) -> list[pygame.Rect]:
     """Returns the parts of a surface for `count` views side by side, with gaps between them."""
     width = (size[0] - GAP * (count - 1)) // count
     return [pygame.Rect(index * (width + GAP), 0, width, size[1]) for index in range(count)]
+
+
+def _focus_on(now: Moment, fighter: int, target: int | None) -> Focus:
+    """Returns a view's focus on a fighter; without a target its foe is the target."""
+    foe = now.foe(fighter)
+    return Focus(fighter, foe, foe if target is None else target)
+
+
+def _draw_lines(canvas: Canvas, area: pygame.Rect, lines: Sequence[str]) -> None:
+    """Writes lines of text at the bottom of an area."""
+    for index, line in enumerate(reversed(lines)):
+        place = area.left + 10, area.bottom - 8 - 18 * index
+        canvas.text(line, place, TEXT, MIDDLE, "bottomleft")
 
 
 def _draw_outcome(canvas: Canvas, area: pygame.Rect, words: str) -> None:

@@ -106,18 +106,7 @@ def draw_team_bar(
         _draw_sums(canvas, bar, moment, own, names, callsigns)
         return []
     is_wide = bar.width >= WIDE
-    if is_wide:
-        width = round(SIDE_SHARE * bar.width)
-        centre = bar.inflate(-2 * width, 0)
-        columns = [pygame.Rect(x, bar.y, width, bar.height) for x in (bar.x, centre.right)]
-        top = pygame.Rect(centre.x, bar.y, centre.width, HEAD)
-        area = pygame.Rect(centre.x, top.bottom, centre.width, HEIGHT)
-    else:
-        top = pygame.Rect(bar.x, bar.y, bar.width, HEAD if own is None else HEIGHT)
-        below = pygame.Rect(bar.x, top.bottom - HEAD, bar.width, bar.height - top.height + HEAD)
-        half = bar.width // 2
-        columns = [pygame.Rect(bar.x + x, below.y, half, below.height) for x in (0, half)]
-        area = pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, HEIGHT)
+    top, area, columns = _divide(bar, is_wide, own is not None)
     if own is not None:
         _draw_instruments(canvas, area, moment, own, callsigns[own.number])
     if own is not None and not is_wide:
@@ -138,6 +127,25 @@ def draw_team_bar(
             _draw_line(canvas, line, moment, body, focus, callsigns[body.number])
             spots.append((line, body.number))
     return spots
+
+
+def _divide(
+    bar: pygame.Rect, is_wide: bool, has_focus: bool
+) -> tuple[pygame.Rect, pygame.Rect, list[pygame.Rect]]:
+    """Returns the parts of a team bar: the head, the instruments, and the sides' columns."""
+    if is_wide:
+        width = round(SIDE_SHARE * bar.width)
+        centre = bar.inflate(-2 * width, 0)
+        columns = [pygame.Rect(x, bar.y, width, bar.height) for x in (bar.x, centre.right)]
+        top = pygame.Rect(centre.x, bar.y, centre.width, HEAD)
+        area = pygame.Rect(centre.x, top.bottom, centre.width, HEIGHT)
+    else:
+        top = pygame.Rect(bar.x, bar.y, bar.width, HEIGHT if has_focus else HEAD)
+        below = pygame.Rect(bar.x, top.bottom - HEAD, bar.width, bar.height - top.height + HEAD)
+        half = bar.width // 2
+        columns = [pygame.Rect(bar.x + x, below.y, half, below.height) for x in (0, half)]
+        area = pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, HEIGHT)
+    return top, area, columns
 
 
 def _draw_sums(
