@@ -7,6 +7,7 @@ of `--help`. Nothing heavy, such as torch or rich, is imported here.
 
 import argparse
 import os
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -15,7 +16,8 @@ from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, get_args
 import psutil
 
 from midrange_puffer._threads import MAX_THREADS
-from midrange_puffer.config.hints import option_of
+from midrange_puffer.config.aliases import OPTIONS
+from midrange_puffer.config.hints import option_of, refusal
 from midrange_puffer.config.key import AUTO, Key
 from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.reading import help_sections_of
@@ -290,16 +292,17 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             UsageError: An option is unknown, wrong or missing.
         """
         self._words = argv  # `--help` also lists the keys of code that they name
-        namespace, rest = self.parse_known_intermixed_args([_dashed(word) for word in argv])
+        words = [self._current(_dashed(word)) for word in argv]
+        namespace, rest = self.parse_known_intermixed_args(words)
         values = vars(namespace)
         declared = {item.name: item for item in fields(self._options)}
         if "overrides" in declared:
             values["overrides"] = tuple(rest)
         elif rest:
             name = rest[0].partition("=")[0]
-            raise UsageError(
-                f"command line: {name}: no such option{suggest(name, self._option_string_actions)}"
-            )
+            words = refusal(name.removeprefix("--").replace("-", "_"))
+            hint = f"; {words}" if words else suggest(name, self._option_string_actions)
+            raise UsageError(f"command line: {name}: no such option{hint}")
         for name, item in declared.items():
             if item.default is item.default_factory is MISSING and name not in values:
                 meaning = self.keys[f"--{name}"].meaning
@@ -308,6 +311,15 @@ class Parser(argparse.ArgumentParser, Generic[T]):
         if "game" in declared:
             values["game"] = {name.removeprefix(GAME): values.pop(name) for name in parameters}
         return self._options(**values)
+
+    def _current(self, word: str) -> str:
+        """Returns a word with this parser's option for one that another library calls otherwise."""
+        name, equals, text = word.partition("=")
+        option = OPTIONS.get(name)
+        if option not in self._option_string_actions or name in self._option_string_actions:
+            return word
+        print(f"command line: {name}: taken as {option}", file=sys.stderr)
+        return f"{option}{equals}{text}"
 
     def format_help(self) -> str:
         """Returns the mode's own options, then, if it takes them, all keys of the configuration."""

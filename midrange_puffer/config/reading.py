@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from midrange_puffer.config.aliases import ACCUMULATION
 from midrange_puffer.config.checks import check_pairs, check_stages
 from midrange_puffer.config.configuration import (
     DEFAULT,
@@ -15,9 +16,11 @@ from midrange_puffer.config.configuration import (
     stage_names,
 )
 from midrange_puffer.config.hints import (
+    accepted_key,
     entry_of,
     home_of_run_key,
     option_of,
+    refusal,
     right_keys,
     swept_key,
 )
@@ -42,6 +45,8 @@ from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
+# The keys of a varied key's range, which `values` replaces.
+_RANGE = ("distribution", "min", "max", "mean", "scale")
 
 
 def load_config(
@@ -86,6 +91,7 @@ def load_config(
     draft.add_file(str(path), sections)
     of_the_file = set(draft.values)
     draft.add_overrides(overrides)
+    draft.divide_minibatch()
     config = Config(draft.values, draft.sources)
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
@@ -266,6 +272,8 @@ class _Draft:
             section: _defaults(keys) for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
+        # The text of a name of `ACCUMULATION`, and the place where it is given.
+        self._accumulation: tuple[str | None, str] | None = None
 
     def add_file(self, path: str, sections: Mapping[str, Mapping[str, str]]) -> None:
         """Sets the values of a file's sections; `path` names the file in messages."""
@@ -314,8 +322,15 @@ class _Draft:
     def set(self, section: str, name: str, text: str | None, where: str, source: str) -> None:
         """Checks and sets one value; `where` begins an error message."""
         keys = section_keys(section, self.own)
+        if section in ("train", "base") and name in ACCUMULATION:
+            self._accumulation = text, where
+            return
+        if name not in keys and (key := accepted_key(section, name)):
+            section, name = key
+            keys = section_keys(section, self.own)
+            _say(where, f"taken as {key[-1] if '.' in key[-1] else '.'.join(key)}")
         if (name if section.startswith(STAGE) else f"{section}.{name}") in RETIRED:
-            _say_retired(where)
+            _say(where, "no longer a key, left out")
             return
         if section in self._unknown and (section == "policy" or name not in keys):
             self.values[section][name] = text
@@ -337,6 +352,31 @@ class _Draft:
             raise ConfigError(f"{where} = {text}: {error}") from None
         self.values[section][name] = value
         self.sources[section, name] = DEFAULT if value == keys[name].default else source
+        if section.startswith(SWEPT) and source == COMMAND_LINE:
+            self._drop_other_form(section, name)
+
+    def _drop_other_form(self, section: str, name: str) -> None:
+        """Removes a file's range of a varied key if its `values` are given later, and vice versa.
+
+        What the command line gives stays.
+        """
+        other = {"values": _RANGE, "distribution": ("values",)}.get(name, ())
+        for part in other:
+            if self.sources.get((section, part)) != COMMAND_LINE:
+                self.values[section][part] = SWEPT_KEYS[part].default
+                self.sources.pop((section, part), None)
+
+    def divide_minibatch(self) -> None:
+        """Sets train.max_minibatch_size by a name of `ACCUMULATION`, if one is given."""
+        if self._accumulation is None:
+            return
+        text, where = self._accumulation
+        size = self.values["train"]["minibatch_size"]
+        parts = int(text) if text and text.strip().isdecimal() else 0
+        if not isinstance(size, int) or not parts or size % parts:
+            raise ConfigError(f"{where} = {text}: must divide train.minibatch_size {size}")
+        self.set("train", "max_minibatch_size", str(size // parts), where, where)
+        _say(where, f"taken as train.max_minibatch_size = {size // parts}, of {size} in a step")
 
     def _run_folder(self, name: str) -> Path | None:
         """Returns the folder of the run that an opponent names; None if it names no run."""
@@ -348,6 +388,8 @@ class _Draft:
         home = home_of_run_key(section, name)
         if home is not None:
             return f"; it holds for the whole run, in [{home}]"
+        if words := refusal(name):
+            return f"; {words}"
         keys = [spell(*key) for key in right_keys(section, name, self.own)]
         return f"; did you mean {' or '.join(keys)}?" if keys else ""
 
@@ -359,8 +401,8 @@ def _sections_of(own: Own) -> set[str]:
 
 
 @functools.cache  # printed once, though a run or sweep reads its configuration several times
-def _say_retired(where: str) -> None:
-    print(f"{shown(where)}: no longer a key, left out", file=sys.stderr)
+def _say(where: str, word: str) -> None:
+    print(f"{shown(where)}: {word}", file=sys.stderr)
 
 
 def _defaults(keys: Mapping[str, Key]) -> dict[str, Value]:

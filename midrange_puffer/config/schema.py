@@ -62,6 +62,13 @@ RUN_KEYS = {
     ),
 }  # fmt: skip
 
+# Keys of [train] that a program may set while its trainer runs.
+LIVE_KEYS = (
+    "learning_rate", "anneal_lr", "max_grad_norm", "gamma", "gae_lambda", "clip_coef", "vf_coef",
+    "vf_clip_coef", "ent_coef", "ent_coef_final", "kl_coef", "kl_interval", "vtrace_rho_clip",
+    "vtrace_c_clip", "prio_alpha", "prio_beta0", "log_interval", "checkpoint_interval",
+)  # fmt: skip
+
 # Groups of parameters that training may vary without changing the game.
 TRAINING_GROUPS = ("reward", "pilot")
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch
 
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.train.experience import Segments
 
 # The figures of a minibatch, means over its decisions, in this order.
@@ -38,7 +39,13 @@ class TimeStep(NamedTuple):
 
 
 class Engine(Protocol):
-    """Computes a policy's outputs, the gradient of its loss, and the optimizer's steps."""
+    """Computes a policy's outputs, the gradient of its loss, and the optimizer's steps.
+
+    Attributes:
+        settings: section [train], of which `schema.LIVE_KEYS` may change between updates.
+    """
+
+    settings: TrainConfig
 
     def load(self) -> None:
         """Takes over weights and optimizer state that were changed from outside."""

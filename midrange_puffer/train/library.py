@@ -1,6 +1,7 @@
 """Training from Python: the steps of `puffer train`, one at a time and without a terminal."""
 
 import contextlib
+import difflib
 import io
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -11,14 +12,20 @@ from typing import Any
 from torch import nn
 
 from midrange_puffer.config.configuration import Config, ConfigError
+from midrange_puffer.config.hints import also_called
+from midrange_puffer.config.key import Value, keys_of
 from midrange_puffer.config.reading import load_config as read_config
+from midrange_puffer.config.schema import LIVE_KEYS
+from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.config.settle import settle
+from midrange_puffer.files import write_whole
+from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.models import checked_metadata
 from midrange_puffer.train.loggers import Logger, RecentScores
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.run import begun_run, removed_if_never_begun, resumed_run
-from midrange_puffer.train.run_folder import Run, settled_opponents
-from midrange_puffer.train.stages import Stages, open_stages
+from midrange_puffer.train.run_folder import Run, settled_model, settled_opponents
+from midrange_puffer.train.stages import Stages, given_policy, open_stages
 from midrange_puffer.train.vector import VecEnv, make_env
 
 Overrides = Mapping[str, object] | Sequence[str]
@@ -82,9 +89,9 @@ class Trainer(AbstractContextManager["Trainer"]):
             empty if none is due. They may `save`, or `stop` the run.
         is_quiet: print nothing; if False, the values chosen for "auto" and the folder.
 
-    Attributes:
-        folder: of the run.
-        config: its configuration, without any "auto".
+    Keys of [train] can be read as attributes. Those of `schema.LIVE_KEYS` can be set from the
+    first `evaluate()` on, for the rest of the run: `trainer.learning_rate = 1e-4`. No other
+    attribute can be set. A subclass declares its own in its class.
 
     Raises:
         UserError: On entering the block: the configuration cannot run, or the folder is there.
@@ -139,7 +146,6 @@ class Trainer(AbstractContextManager["Trainer"]):
             self._opened = held.enter_context(open_stages(run, lambda: False))
             self._held = held.pop_all()
         self._is_open = True
-        self.folder, self.config = run.folder, run.config
         self._stages.loggers.add(self._scores, *own)
         return self
 
@@ -162,6 +168,39 @@ class Trainer(AbstractContextManager["Trainer"]):
     def _check_open(self) -> None:
         if self._opened is not None and not self._is_open:
             raise RuntimeError(f"the run is closed; Trainer.resume({str(self.folder)!r}) goes on")
+
+    def __getattr__(self, name: str) -> Value:
+        if name in keys_of(TrainConfig):
+            return self.config.train[name]
+        raise AttributeError(f"trainer.{name}: no such attribute{_hint(name)}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_") or hasattr(type(self), name):
+            super().__setattr__(name, value)
+        elif name in LIVE_KEYS:
+            self._check_open()
+            try:
+                checked = keys_of(TrainConfig)[name].parse(str(value))
+            except ValueError as error:
+                raise ValueError(f"trainer.{name} = {value!r}: {error}") from None
+            self._stages.set_live(name, checked)
+        elif name in keys_of(TrainConfig):
+            raise AttributeError(
+                f"trainer.{name}: holds for the whole run; these may change during it: "
+                f"{', '.join(LIVE_KEYS)}"
+            )
+        else:
+            raise AttributeError(f"trainer.{name}: no such attribute{_hint(name)}")
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return self._stages.run.folder
+
+    @property
+    def config(self) -> Config:
+        """The run's configuration, without any "auto" and with the settings changed since."""
+        return self._stages.run.config
 
     @property
     def is_over(self) -> bool:
@@ -253,6 +292,44 @@ class Trainer(AbstractContextManager["Trainer"]):
         trainer.save_checkpoint()
         return trainer.model_path
 
+    def save_checkpoint(
+        self, path: str | Path | None = None, metadata: Mapping[str, object] | None = None
+    ) -> Path | None:
+        """Saves a checkpoint as `save` does, and a copy of the model at `path` if it is given.
+
+        Returns:
+            `path`, or else the model's file; None on ranks other than the first.
+        """
+        saved = self.save(metadata)
+        if saved is None or path is None:
+            return saved
+        write_whole(Path(path), saved.read_bytes())
+        return Path(path)
+
+    def load_checkpoint(self, path: str | Path) -> dict[str, Any]:
+        """Replaces the policy's weights by those of a model; the run goes on from its own steps.
+
+        The optimizer begins anew. `Trainer.resume` continues a run with its optimizer and steps.
+
+        Args:
+            path: a model file, a run's folder or name, as base.load_model_path.
+
+        Returns:
+            The metadata saved in the model.
+
+        Raises:
+            RuntimeError: There is experience of the present policy to learn from.
+            CheckpointError: It cannot be loaded.
+            ConfigError: The model's policy has another shape.
+        """
+        self._check_open()
+        if self._is_gathered:
+            raise RuntimeError("load_checkpoint(): there is experience; call train() before it")
+        config = self.config.replaced("base", "load_checkpoint", load_model_path=str(path))
+        config = settled_model(config)
+        self._stages.trainer.load_weights(given_policy(config).state_dict())
+        return load_policy(str(config.base.load_model_path))[1]["metadata"]
+
     def stop(self) -> None:
         """Makes `is_over` True from now on."""
         self._is_stopped = True
@@ -272,6 +349,13 @@ class _OwnLogger(Logger):
     def close(self, model_path: str) -> None:
         if hasattr(self._logger, "close"):
             self._logger.close(model_path)
+
+
+def _hint(name: str) -> str:
+    """Returns the end of an error message: the nearest setting that may change."""
+    names = [key for section, key in also_called(name) if section == "train"]
+    near = names[:1] or difflib.get_close_matches(name, LIVE_KEYS, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _checked(config: object) -> Config:

@@ -197,6 +197,9 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
         if not base[name]:
             continue
         ids = _tracker_ids(ids_path)
+        mode = "WANDB_MODE"
+        if name == "wandb" and (mode in os.environ or mode in ids):  # a resumed run stays offline
+            ids[mode] = os.environ.setdefault(mode, str(ids.get(mode)))
         try:
             logger: Any = tracker(settings, load_id=ids.get(name, new_id))
         except Exception as error:  # each tracker has its own classes

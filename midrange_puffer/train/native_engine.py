@@ -31,7 +31,7 @@ class NativeEngine:
     def __init__(
         self, policy: Policy, optimizer: torch.optim.Optimizer, settings: TrainConfig
     ) -> None:
-        self._policy, self._optimizer, self._settings = policy, optimizer, settings
+        self._policy, self._optimizer, self.settings = policy, optimizer, settings
         self._network = make_network(policy, settings.threads)
         self._weights = flattened(policy)
         ranks.equalise(self._weights)
@@ -81,7 +81,7 @@ class NativeEngine:
     def set_reference(self, parameters: torch.Tensor | None = None) -> None:
         """Sets the reference policy to these flat parameters; None: to the present policy."""
         if self._reference_network is None:
-            threads = self._settings.threads
+            threads = self.settings.threads
             self._reference_network = make_network(self._policy, threads, learns=False)
         self.reference = (self._weights if parameters is None else parameters).clone()
         self._reference_network.load(self.reference.numpy())
@@ -114,7 +114,7 @@ class NativeEngine:
     ) -> tuple[Outputs, torch.Tensor]:
         """Adds the gradient of a minibatch's loss, multiplied by `share`."""
         begin("learn")
-        settings, outputs = self._settings, _make_outputs(experience, rows)
+        settings, outputs = self.settings, _make_outputs(experience, rows)
         coefficients = (
             settings.clip_coef, settings.vf_clip_coef, settings.vf_coef, ent_coef
         )  # fmt: skip
@@ -135,7 +135,7 @@ class NativeEngine:
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
         ranks.average(self._gradient)
-        group, limit = self._optimizer.param_groups[0], self._settings.max_grad_norm
+        group, limit = self._optimizer.param_groups[0], self.settings.max_grad_norm
         weights, gradient = self._weights.numpy(), self._gradient.numpy()
         averages = [average.numpy() for average in self._averages.values()]
         if isinstance(self._optimizer, Muon):

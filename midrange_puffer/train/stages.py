@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import torch
 
 from midrange_puffer.config.configuration import Config, ConfigError, format_config
-from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.key import Value
+from midrange_puffer.config.schema import STAGE, game_of
 from midrange_puffer.config.settle import meets_pool
 from midrange_puffer.errors import memory_advice
 from midrange_puffer.files import write_whole
@@ -154,6 +155,21 @@ class Stages:
             state = ranks.from_first(lambda: run_folder.load_state(self.run.folder))
             self._begin_stage(replace(self.run, state=state))
         ranks.from_first(self._let_exploit)
+
+    def set_live(self, name: str, value: Value) -> None:
+        """Changes a setting of `schema.LIVE_KEYS` for the rest of the run, and in its config.ini.
+
+        A later stage that sets the key itself has its own value.
+        """
+        source = "the program, during the run"
+        config = self.run.config.replaced("train", source, **{name: value})
+        home, key = f"{STAGE}{self._curriculum.stage}", f"train.{name}"
+        if key in config.get(home, ()):
+            config = config.replaced(home, source, **{key: value})
+        self.run.config = config
+        if ranks.is_first():
+            write_whole(self.run.folder / run_folder.CONFIG, format_config(config).encode())
+        self.trainer.set_live(**{name: value})
 
     def evaluate(self) -> dict[str, list[float]]:
         """Calls `move_on`, then `StageTrainer.evaluate`."""

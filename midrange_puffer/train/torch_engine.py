@@ -36,7 +36,7 @@ class TorchEngine:
         precision: contextlib.AbstractContextManager,
     ) -> None:
         self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer
-        self._settings, self._precision = settings, precision
+        self.settings, self._precision = settings, precision
         self._reference_policy: torch.nn.Module | None = None
 
     def load(self) -> None:
@@ -114,7 +114,7 @@ class TorchEngine:
         begin("train_forward")
         logprobs, values, entropies = self._judge(self._policy, minibatch)
         begin("train_misc")
-        settings, clip = self._settings, self._settings.clip_coef
+        settings, clip = self.settings, self.settings.clip_coef
         living = minibatch.living
         proximal, old_values, advantages, returns = (
             tensor.flatten()[living]
@@ -137,7 +137,7 @@ class TorchEngine:
 
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
-        parameters, limit = self._policy.parameters(), self._settings.max_grad_norm
+        parameters, limit = self._policy.parameters(), self.settings.max_grad_norm
         torch.nn.utils.clip_grad_norm_(parameters, limit)
         self._optimizer.step()
         self._optimizer.zero_grad()

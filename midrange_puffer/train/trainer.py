@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from midrange_puffer.config.key import Value
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import networks
 from midrange_puffer.policies.actors import PolicyModule
@@ -232,6 +233,20 @@ class StageTrainer(RolloutPuffeRL):
     def _share_left(self) -> float:
         """The part of the run that is still to come."""
         return max(1 - self.global_step / self.settings.total_timesteps, 0)
+
+    def set_live(self, **values: Value) -> None:
+        """Changes settings of `schema.LIVE_KEYS` from the next update on."""
+        self.settings = settings = replace(self.settings, **values)  # pyright: ignore[reportArgumentType] - checked by their keys
+        self.learner.settings = self.engine.settings = settings
+        self._set_rate()
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Replaces the policy's weights; the optimizer begins anew."""
+        self.uncompiled_policy.load_state_dict(weights)
+        for averages in self.optimizer.state.values():
+            for average in averages.values():
+                average.zero_()
+        self.engine.load()
 
     def _set_rate(self) -> None:
         """Sets the learning rate by the steps done: the size of an update may change."""

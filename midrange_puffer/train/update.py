@@ -87,6 +87,7 @@ class Learner:
     Attributes:
         gathered: the tensors to fill before an update, named as those given.
         experience: these, then the buffer's, with the latest policy's outputs.
+        settings: section [train], of which `schema.LIVE_KEYS` may change between updates.
 
     Raises:
         UserError: There is not enough memory for the buffer.
@@ -100,7 +101,7 @@ class Learner:
         buffer: ExperienceBufferConfig,
         profile: Profile,
     ) -> None:
-        self._engine, self._settings, self._profile = engine, settings, profile
+        self._engine, self.settings, self._profile = engine, settings, profile
         part = min(settings.minibatch_size, settings.max_minibatch_size)
         self._minibatches = int(settings.update_epochs * settings.batch_size / part)
         self._accumulated = settings.minibatch_size // part  # for one optimizer step
@@ -119,7 +120,7 @@ class Learner:
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer.capacity else None
         self._replayed = int(buffer.share * self._drawn)  # older segments of a minibatch
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
-        self._excess = torch.zeros_like(like) if settings.kl_coef else None
+        self._excess: torch.Tensor | None = None  # only with kl_coef
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -145,9 +146,11 @@ class Learner:
                 getattr(self.experience, name)[fresh]
                 for name in ("rewards", "terminals", "values", "masks")
             )
-            settle_deaths(rewards, terminals, values, masks, self._settings.gamma)
+            settle_deaths(rewards, terminals, values, masks, self.settings.gamma)
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
+        if self._excess is None and self.settings.kl_coef:
+            self._excess = torch.zeros_like(self.experience.logprobs)
         if self._excess is not None:
             means["reference_kl"] = self._find_excess(self._excess, schedule.epoch, older_draws)
         fresh_drawn = self._drawn - (self._replayed if older_draws else 0)
@@ -155,7 +158,7 @@ class Learner:
         for number in range(self._minibatches):
             begin("train_misc")
             # Only these rows have new values and ratios.
-            find_advantages(self.experience, changed, self._settings)
+            find_advantages(self.experience, changed, self.settings)
             older_draw = older_draws[number] if older_draws else None
             draw = self._draw(schedule, fresh_drawn, older_draw)
             outputs, line = self._learn(draw, schedule.ent_coef, begin)
@@ -209,14 +212,14 @@ class Learner:
             experience.proximal[part], _ = outputs
             self._note(part, outputs)
         ratio = experience.ratio[rows]
-        clipped = ratio > self._settings.vtrace_rho_clip
+        clipped = ratio > self.settings.vtrace_rho_clip
         return {"older_ratio": ratio.mean(), "older_clipfrac": clipped.float().mean()}
 
     def _find_excess(
         self, excess: torch.Tensor, epoch: int, older_draws: OlderDraws | None
     ) -> torch.Tensor:
         """Writes log(pi / ref) of the drawn segments; returns the estimated divergence."""
-        if self._engine.reference is None or epoch % self._settings.kl_interval == 0:
+        if self._engine.reference is None or epoch % self.settings.kl_interval == 0:
             self._engine.set_reference()
         drawn = [torch.arange(self._count, device=excess.device)]
         if older_draws is not None:
@@ -243,7 +246,7 @@ class Learner:
         older_draw: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> Draw:
         """Draws a minibatch: fresh segments first, then those drawn from the buffer."""
-        alpha, beta0 = self._settings.prio_alpha, self._settings.prio_beta0
+        alpha, beta0 = self.settings.prio_alpha, self.settings.prio_beta0
         # As in PuffeRL the correction grows more slowly the smaller alpha is. There can be more
         # updates than planned: the dead of team games decide nothing.
         done = min(schedule.epoch / schedule.epochs, 1)
@@ -255,7 +258,7 @@ class Learner:
         if older_draw is None or self._buffer is None:
             return fresh
         rows, weights = older_draw
-        find_advantages(self.experience, rows, self._settings)
+        find_advantages(self.experience, rows, self.settings)
         self._buffer.prioritise(rows - self._count, self.experience.priorities[rows])
         older = Draw(rows, advantages[rows], weights)
         return Draw(*(torch.cat(pair) for pair in zip(fresh, older, strict=True)))
@@ -272,7 +275,7 @@ class Learner:
             living = advantages[self.experience.masks[draw.rows] > 0]
         scaled = draw.weights * (advantages - living.mean()) / (living.std() + 1e-8)
         if self._excess is not None:
-            scaled -= draw.weights * self._settings.kl_coef * self._excess[draw.rows]
+            scaled -= draw.weights * self.settings.kl_coef * self._excess[draw.rows]
         returns = advantages + self.experience.values[draw.rows]
         share = 1 / self._accumulated
         return self._engine.learn(

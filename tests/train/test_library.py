@@ -89,6 +89,86 @@ def test_a_row_may_be_logged_at_any_time(tmp_path):
     assert "environment/score" in row
 
 
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_settings_change_during_the_run(tmp_path, engine):
+    """As a run that has the setting from its start, and so do its config.ini and a resumed run."""
+    fixed = {"train.anneal_lr": False, "train.engine": engine}
+    changed = {"train.learning_rate": 1e-4, "train.ent_coef": 0.5, "train.clip_coef": 0.05}
+    rows, expected = Rows(), Rows()
+    with Trainer(small(tmp_path, "expected", **fixed, **changed), logger=expected) as trainer:
+        trainer.run()
+    with Trainer(small(tmp_path, **fixed), logger=rows) as trainer:
+        for key, value in changed.items():
+            setattr(trainer, key.removeprefix("train."), value)
+            assert trainer.config.train[key.removeprefix("train.")] == value
+        assert trainer.learning_rate == 1e-4
+        trainer.run()
+    timeless = ("losses/", "environment/", "learning_rate")
+    of = [
+        [{k: v for k, v in row.items() if k.startswith(timeless)} for _, row in run]
+        for run in (rows, expected)
+    ]
+    assert of[0] == of[1]
+    with Trainer.resume(tmp_path / "run", {"train.total_timesteps": 2**14}) as trainer:
+        assert (trainer.learning_rate, trainer.ent_coef) == (1e-4, 0.5)
+
+
+def test_a_setting_holds_in_the_stages_that_follow(tmp_path):
+    stages = {
+        "curriculum.stages": "first,second",
+        "curriculum.first.max_steps": 2048,
+        "curriculum.first.train.learning_rate": 0.02,
+        "curriculum.second.env.opponent": "weave",
+        "train.total_timesteps": 4096,
+        "train.anneal_lr": False,
+    }
+    rows = Rows()
+    with Trainer(small(tmp_path, **stages), logger=rows) as trainer:
+        trainer.learning_rate = 0.003
+        trainer.run()
+    assert {metrics["learning_rate"] for _, metrics in rows} == {0.003}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "words"),
+    [
+        ("lr", 1e-4, AttributeError, "lr: no such attribute; did you mean learning_rate"),
+        ("learning_rte", 1e-4, AttributeError, "did you mean learning_rate"),
+        ("batch_size", 64, AttributeError, "batch_size: holds for the whole run; these may"),
+        ("config", 3, AttributeError, "config"),
+        ("best", 3, AttributeError, "best: no such attribute"),
+        ("learning_rate", 2.0, ValueError, "learning_rate = 2.0: must be a number from"),
+        ("gamma", "high", ValueError, "gamma = 'high': must be a number from"),
+    ],
+)
+def test_no_other_attribute_can_be_set(tmp_path, name, value, error, words):
+    with Trainer(small(tmp_path)) as trainer, pytest.raises(error, match=words):
+        setattr(trainer, name, value)
+
+
+def test_checkpoints_by_path(tmp_path):
+    """A model is saved at a path of one's own, and its weights are loaded into another run."""
+    path = tmp_path / "mine.pt"
+    with Trainer(small(tmp_path)) as trainer:
+        trainer.run()
+        assert trainer.save_checkpoint(path, metadata={"note": 3}) == path
+        weights = {name: value.clone() for name, value in trainer.policy.state_dict().items()}
+    with Trainer(small(tmp_path, "other", **{"train.seed": 7})) as trainer:
+        trainer.evaluate()
+        with pytest.raises(RuntimeError, match="call train"):
+            trainer.load_checkpoint(path)
+        trainer.train()
+        assert trainer.load_checkpoint(path) == {"note": 3}
+        loaded = trainer.policy.state_dict()
+        assert all((loaded[name] == value).all() for name, value in weights.items())
+        trainer.run()
+    with (
+        Trainer(small(tmp_path, "wider", **{"policy.hidden_size": 48})) as trainer,
+        pytest.raises(ConfigError, match=r"policy.hidden_size is .*, not 48"),
+    ):
+        trainer.load_checkpoint(path)
+
+
 def test_an_error_leaves_the_last_checkpoint(tmp_path):
     def fail(trainer, metrics):
         raise ZeroDivisionError

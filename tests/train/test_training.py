@@ -149,6 +149,13 @@ def test_wandb_offline_keeps_the_run(tmp_path, offline_wandb):
         time.sleep(0.1)
 
 
+def test_a_run_that_was_offline_is_resumed_offline(tmp_path, offline_wandb, monkeypatch):
+    assert runs.train(tmp_path, "--wandb") == 0
+    monkeypatch.delenv("WANDB_MODE")
+    assert runs.resume(tmp_path / "run", "--train.total-timesteps=16384") == 0
+    assert len([*(tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")]) == 2
+
+
 @pytest.mark.parametrize("name", ["wandb", "neptune", "tensorboard"])
 def test_a_missing_tracker_is_named_before_anything_starts(tmp_path, monkeypatch, name):
     module = {"tensorboard": "torch.utils.tensorboard"}.get(name, name)
