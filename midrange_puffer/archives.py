@@ -33,14 +33,14 @@ def read_zip(data: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             # zipfile reads as many members as its table is long; one wrong bit can hide members.
-            if len(members) != int.from_bytes(data[_COUNT], "little"):
-                raise ValueError("it has not as many parts as it says")
+            if len(members) != (count := int.from_bytes(data[_COUNT], "little")):
+                raise ValueError(f"it has {len(members)} members, its directory states {count}")
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
                 raise ValueError("it is compressed")
             if (declared := sum(member.file_size for member in members)) > len(data):
-                raise ValueError(f"it is to hold {declared} bytes, in a file of {len(data)}")
+                raise ValueError(f"its members declare {declared} bytes, more than its {len(data)}")
             if len({member.filename for member in members}) < len(members):
-                raise ValueError("two of its parts have the same name")
+                raise ValueError("two of its members have the same name")
             return {member.filename: archive.read(member) for member in members}
     except _UNREADABLE as error:
         raise ValueError(str(error) or type(error).__name__) from error
@@ -69,13 +69,13 @@ def read_arrays(data: bytes) -> dict[str, np.ndarray]:
 def _array(content: bytes) -> np.ndarray:
     file = io.BytesIO(content)
     if (version := np.lib.format.read_magic(file)) != (1, 0):
-        raise ValueError(f"an array of format {version}")
+        raise ValueError(f"an array has format {version}, expected (1, 0)")
     try:
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
     except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError) as error:
-        raise ValueError("an array's header that cannot be read") from error
+        raise ValueError("an array's header cannot be read") from error
     declared, actual = math.prod(shape) * dtype.itemsize, len(content) - file.tell()
     if declared != actual:
-        raise ValueError(f"an array is to have {declared} bytes and has {actual}")
+        raise ValueError(f"an array declares {declared} bytes and has {actual}")
     file.seek(0)
     return np.lib.format.read_array(file, allow_pickle=False)

@@ -41,7 +41,7 @@ from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
 
-RENDER_MODES = HUMAN, RGB_ARRAY = "human", "rgb_array"
+RENDER_MODES = ("human", "rgb_array")
 VIEWER = "midrange_puffer.show.view.env_view"
 
 # Parts of the docstrings of all environments: spaces, arguments of constructors, errors.
@@ -209,7 +209,7 @@ class Arena:
         if self.render_mode is not None:
             # Imported by name: only rendering needs pygame, and this room must not import viewers.
             view = importlib.import_module(VIEWER).EnvView
-            self.view: Any = view(self.groups[0], self._seeds()[0], self.render_mode == HUMAN)
+            self.view: Any = view(self.groups[0], self._seeds()[0], self.render_mode == "human")
 
     def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
         """Returns a group for each kind of opponent, with its share of the engagements."""
