@@ -332,3 +332,19 @@ def test_gymnasium_and_pettingzoo_render_teams(written):
     game.step({name: game.action_space(name).sample() for name in game.agents})
     assert game.render().shape == (720, 1280, 3)
     game.close()
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_what_a_side_knows_is_shown_from_its_own_first_fighter(side):
+    """Without a choice; fighter 1 is an ally of red's first one, not blue's first one."""
+    sim = placed((2, 2), sensing="radar")
+    paths = Paths(sim)
+    for _ in range(6):
+        sim.step()
+        paths.note()
+    pictures = []
+    for focus in (None, 2 * side):
+        renderer = Renderer(SIZE)
+        renderer.draw(sim, paths, side=side, focus=focus)
+        pictures.append(renderer.rgb())
+    assert (pictures[0] == pictures[1]).all()

@@ -77,7 +77,8 @@ class Renderer:
             env: The engagement's index in the simulation.
             time: Time to draw [s]; by default now. Bodies move smoothly between two entries of
                 the paths.
-            focus: The fighter that the view follows and whose launch zones it shows; None: all.
+            focus: The fighter that the view follows and whose launch zones it shows. None: all, or
+                with `side` the first fighter of that side.
             target: The enemy that this fighter would fire at; None: its foe, see `Moment.foe`.
             mode: "plane", or "spacetime" for the space-time graph of `focus` (by default of the
                 first fighter) and its foe. A dead fighter, and a fight that is over, have no
@@ -91,7 +92,8 @@ class Renderer:
         Returns:
             In teams, the parts of the surface where a click chooses a fighter.
         """
-        focus = side if focus is None else focus
+        if focus is None and side is not None:
+            focus = side * paths.sizes[0]
         rect = self.surface.get_rect() if rect is None else rect
         if rect.size not in self._canvases:
             self._canvases[rect.size] = Canvas(rect.size)
