@@ -92,13 +92,17 @@ def is_run(command: str) -> bool:
 
 
 def sampled(commands: list[str]) -> Iterator[object]:
-    """Yields the commands as cases. `make test` runs the first of each mode and set of options."""
+    """Yields the commands as cases; `make test` runs those with something not seen before.
+
+    That is a mode, or one of its options or configurations.
+    """
     seen = set()
     for command in commands:
-        words = shlex.split(command)
-        kind = words[1], frozenset(word for word in words if word.startswith("--"))
-        yield nightly(command) if kind in seen else command
-        seen.add(kind)
+        _, mode, *words = shlex.split(command)
+        options = {(mode, word) for word in words if word.startswith("--") or ".ini" in word}
+        options.add((mode, ""))
+        yield nightly(command) if options <= seen else command
+        seen |= options
 
 
 ALL = commands()

@@ -52,7 +52,7 @@ def test_policies_of_two_kinds_have_no_average(tmp_path):
 
 
 def test_memory_is_averaged_too(tmp_path):
-    """And what the average of two recurrent policies computes is not what either does."""
+    """The average of two recurrent policies computes something else than either."""
     paths = [tmp_path / f"{seed}.pt" for seed in (1, 2)]
     for seed, path in zip((1, 2), paths, strict=True):
         frozen.save(path, frozen.policy(seed, recurrent=True))

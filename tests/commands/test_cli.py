@@ -155,7 +155,7 @@ runpy.run_module("midrange_puffer", run_name="__main__")
 
 @pytest.mark.parametrize("name", ["midrange_puffer.commands.cli", "pufferlib.sweep"])
 def test_an_interrupt_while_it_begins_ends_it_without_a_word(tmp_path, name):
-    """Of its own: it may have said what it waits for."""
+    """Its own output is allowed: a line that names what it waits for."""
     done = command(tmp_path, code=INTERRUPT.format(name=name))
     assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
     assert done.stderr == ("puffer: loading PyTorch …\n" if name == "pufferlib.sweep" else "")
@@ -164,7 +164,7 @@ def test_an_interrupt_while_it_begins_ends_it_without_a_word(tmp_path, name):
 
 @pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN, signal.default_int_handler])
 def test_a_mode_has_the_usual_interrupts_unless_they_are_ignored(monkeypatch, before):
-    """As they are for what a script runs in the background."""
+    """A script that runs in the background ignores them."""
     seen = []
     mode = types.SimpleNamespace(
         read=lambda argv: None, main=lambda options: seen.append(signal.getsignal(signal.SIGINT))
@@ -292,7 +292,7 @@ def test_other_environments_get_every_word(monkeypatch):
 
 @pytest.mark.slow
 def test_what_is_imported_says_nothing_and_changes_nothing(tmp_path):
-    """PufferLib, torch, gym and pynvml have their say when others import them."""
+    """PufferLib, torch, gym and pynvml print warnings when others import them."""
     done = command(tmp_path, code=IMPORT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
@@ -346,7 +346,6 @@ sys.exit(cli.run(sys.argv[1], []))
 
 
 def test_what_is_awaited_is_said_and_goes_away_on_a_terminal():
-    """Only where torch is imported."""
     word = "puffer: loading PyTorch …"
     for mode, told in (("eval", word), ("envelope", "")):
         command = [sys.executable, "-c", AWAIT, mode]

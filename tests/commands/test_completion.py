@@ -1,4 +1,4 @@
-"""What a shell offers at a press of TAB."""
+"""The words that a shell offers at a press of TAB."""
 
 import os
 import subprocess

@@ -63,7 +63,7 @@ def even():
 
 
 def shares(path) -> dict[str, float]:
-    """Of the pixels of a picture, those of each zone's colour, by the edge it reaches to."""
+    """Returns the share of a picture's pixels in each zone's colour, by the edge it reaches to."""
     pixels = imread(path)[..., :3]
     return {
         far: float((np.abs(pixels - to_rgb(colour)).max(axis=-1) < 0.01).mean())

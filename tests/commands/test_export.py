@@ -32,7 +32,7 @@ ENGAGEMENTS = 8
 
 
 def watched(policy: torch.nn.Module) -> list[tuple[np.ndarray, np.ndarray]]:
-    """What red sees, decision by decision: engagements [n], observations float32 [n, features]."""
+    """Returns what red sees: engagements [n], observations float32 [n, features]."""
     seen = []
 
     def watch(index, pending, observations, commands) -> None:
@@ -58,7 +58,7 @@ def run_export(*words: object) -> int:
 
 @pytest.mark.parametrize("kind", exports.KINDS)
 def test_the_graph_computes_what_the_weights_say(tmp_path, kind):
-    """In fights the policy flies, by float64 from the textbook, each with its own memory."""
+    """Compares with float64 formulas of a textbook, in fights that the policy flies."""
     made = exports.make(tmp_path, kind)
     weights = {name: value.double().numpy() for name, value in made.policy.state_dict().items()}
     graph = session(made)
@@ -148,7 +148,7 @@ def test_the_metadata_have_the_tables_and_all_of_the_model_but_its_weights(tmp_p
 
 
 def test_who_has_only_onnxruntime_can_fly_it(tmp_path):
-    """From features in their units to controls, by what is in the file alone."""
+    """The file alone says how features in their units become controls."""
     made = exports.make(tmp_path)
     about = metadata(made)
     units = dict.fromkeys((feature["name"] for feature in about["features"]), 0.0)
@@ -182,7 +182,7 @@ def test_the_command_writes_the_file_and_prints_the_difference(tmp_path, capsys)
 
 
 class Spoilt(ExportedPolicy):
-    """What onnxruntime gives is wrong a little, here or there."""
+    """An onnxruntime session whose results are slightly wrong."""
 
     where = "actions"
 
@@ -213,7 +213,7 @@ def halved(policy: torch.nn.Module) -> torch.nn.Module:
 
 @pytest.mark.parametrize(("kind", "gain"), [("levels", 5000), ("levels, memory", 10_000)])
 def test_rounding_is_told_from_what_is_wrong(tmp_path, kind, gain):
-    """In policies as large as usual, with logits as after long training, there is room for both."""
+    """Large policies with logits as after long training leave room between both."""
     policy, _, file = exports.make(tmp_path, kind, hidden=128, gain=gain)
     exported, _ = load_policy(file)
     player = Player(policy, ENGAGEMENTS, seed=0)
@@ -229,7 +229,7 @@ def test_rounding_is_told_from_what_is_wrong(tmp_path, kind, gain):
 
 @pytest.mark.parametrize("where", ["actions", "value", "lstm_h", "lstm_c"])
 def test_nothing_is_written_where_onnxruntime_differs(tmp_path, monkeypatch, where):
-    """Be it by a ten-thousandth, in the actions or in the memory."""
+    """A ten-thousandth is enough, in the actions or in the memory."""
     made = exports.make(tmp_path, "levels, memory")
     out = tmp_path / "kept.onnx"
     out.write_bytes(b"as it was")

@@ -91,7 +91,7 @@ def test_standings_name_worst_cases_and_cycles():
 
 
 def test_names_are_no_markup(tmp_path):
-    """In the table, in the matrix, in words, and in the picture of runs of any name."""
+    """Checks the table, the matrix, the words, and the picture of runs of any name."""
     names = ("[/b]", "\x1b[2J\n:snake:", r"$\frac$", "[red]a")
     odd = dict(zip(NAMES, names, strict=True))
     results = [result._replace(first=odd[result.first], second=odd[result.second])
@@ -118,7 +118,7 @@ def test_without_cycles_it_says_so():
 
 
 def test_a_longer_cycle_is_named_too():
-    """Of four, where those across draw."""
+    """The cycle has four members; those across draw."""
     names = "abcd"
     ring = [Pairing(names[place], names[place - 1], 70, 0, 30) for place in range(4)]
     across = [Pairing("a", "c", 0, 100, 0), Pairing("b", "d", 0, 100, 0)]
@@ -145,7 +145,7 @@ def test_anchored_players_keep_their_ratings_only_beside_others():
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_the_matrix_is_whole_in_any_width(width):
-    """In parts that fit, and together every row has all its scores in order."""
+    """It is shown in parts that fit; together every row has all its scores in order."""
     names = [f"a_player_of_a_long_name_{letter}" for letter in "abcdefghijklmnopqrst"]
     results = [
         Pairing(first, second, place % 101, 0, 100 - place % 101)

@@ -27,7 +27,7 @@ def fly(observations):
 
 
 def panel(folder: Path, *words: str) -> dict[str, object]:
-    """What a quick panel writes."""
+    """Returns the report of a quick panel."""
     out = folder / "panel.json"
     assert cli.run("panel", [*words, *GAME, "--episodes", "64", "--json", str(out)]) == 0
     return json.loads(out.read_text())
@@ -119,7 +119,7 @@ def test_there_is_a_replay_of_each_row(own, few_rows, tmp_path):
 
 @pytest.mark.parametrize("words", [nightly(["trained"]), [NETWORK, "--start", "anew"]])
 def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
-    """As `puffer exploit` reports them: it gives the same when it is asked for the same."""
+    """`puffer exploit` gives the same figures for the same settings."""
     picture = tmp_path / "exploit.png"
     budget = ["--budget", "196608", "--seed", "3"]
     where = ["--train.data-dir", str(tmp_path)]

@@ -1,4 +1,4 @@
-"""What the command line only refuses or explains: seen at once, before anything heavy is there."""
+"""Refusals and explanations of the command line, before anything heavy is imported."""
 
 import json
 import subprocess

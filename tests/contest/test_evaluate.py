@@ -114,7 +114,7 @@ def test_against_itself_a_policy_scores_exactly_a_half(kind, greedy, request):
 
 
 def test_intervals_know_that_a_start_is_fought_twice():
-    """By two alike: who wins goes with the seat, so that 0.5 is certain; draws come in pairs."""
+    """If the seat decides, 0.5 is certain, and draws come in pairs."""
     result = evaluate(Constant(), Constant(), 400, **{**DUEL, "start_off_boresight_max_deg": 90})
     wins, draws, losses = (400 * result[name] for name in ("win", "draw", "loss"))
     assert wins == losses > 0 < draws
@@ -142,7 +142,7 @@ def test_equal_seeds_give_equal_results_and_others_do_not(policy):
 
 
 def test_seats_are_alike(policy):
-    """As red or as blue, a policy does as well but for chance: here within four sigma."""
+    """A policy scores the same as red and as blue, within four sigma."""
     scores = []
     for red in (True, False):
         seat = "red" if red else "blue"
@@ -288,7 +288,6 @@ def test_the_game_is_every_parameter_but_those_of_training():
 
 
 def test_models_may_be_named(trained):
-    """As their policies themselves, and a model against itself as one policy."""
     path = trained / "run" / "model_000000.pt"
     policy, _ = load_policy(path)
     by_name = evaluate(str(path), "shooter", 20, **SMALL)
@@ -366,7 +365,7 @@ def test_eval_names_what_is_wrong(trained, options, message):
 
 
 def test_eval_cannot_show_fights_and_keep_them():
-    """Said before a model is looked for."""
+    """The error comes before a model is looked for."""
     with pytest.raises(UsageError, match="--render measures nothing: leave out --save-replays"):
         cli.run("eval", ["--render", "--save-replays=2", "--load-model-path=none"])
 

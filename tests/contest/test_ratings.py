@@ -19,7 +19,6 @@ from midrange_puffer.contest.ratings import (
 
 # American League East, 1987: Agresti, Categorical Data Analysis (2002), section 10.6. Wins of row
 # against column; every two met 13 times.
-TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
 WINS = np.array(
     [
         [0, 7, 9, 7, 7, 9, 11],

@@ -14,7 +14,7 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 
 def compiles(folder: Path, compiler: str) -> bool:
-    """Whether a copy of the core does."""
+    """Returns True if a copy of the core compiles."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     sources = [folder / name for name in ("kernel.c", "midrange.c", "state.c", "tables.c")]
     for side in (1, 8):

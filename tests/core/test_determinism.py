@@ -85,7 +85,7 @@ def random_actions(agents: int, decisions: int, key: int = 0, enemies: int = 1) 
 
 
 def add_bits(checksum: int, values: np.ndarray) -> int:
-    """As in tests/support/state_hash.c."""
+    """Adds values to a checksum as tests/support/state_hash.c does."""
     bits = values.ravel().view(np.uint32).astype(np.uint64)
     weights = 2 * np.arange(len(bits), dtype=np.uint64) + 1
     return (31 * checksum + int((bits * weights).sum())) % 2**64
@@ -153,7 +153,7 @@ def test_there_is_a_compiler():
 @pytest.mark.parametrize("flags", ["-O0", nightly("-O3 -march=native")])
 @EACH_COMPILER
 def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):
-    """Not vectorised at all, and with all that this machine has, FMA too."""
+    """Compares code that is not vectorised with code for this machine, with FMA."""
     program = build(tmp_path, "state_hash", compiler, *flags.split())
     for fight, expected in HASHES.items():
         if sum(FIGHTS[fight][2]) > 2 * max(SIDES):
@@ -183,7 +183,7 @@ def test_arithmetic_with_more_bits_is_refused():
 @pytest.mark.parametrize("sensing", ["full", "radar"])
 @pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
 def test_an_engagement_does_not_depend_on_the_others(opponent, sensing, isa):
-    """In any batch size, and so whatever flies in the other lanes, an engagement is the same."""
+    """An engagement is the same in any batch size, whatever flies in the other lanes."""
     seats = 2 if opponent == "self" else 1
     actions = random_actions(33 * seats, 300)
     seen = {}
@@ -219,7 +219,7 @@ def far_duel(distance: int, neighbour: bool, isa: str) -> Simulation:
 @EACH_ISA
 @pytest.mark.parametrize("distance", [3, 7, 13, 17])
 def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distance, isa):
-    """There rounding brings bodies nearer in a step than they fly."""
+    """Far away, rounding brings bodies nearer in a step than they fly."""
     alone, beside, by_steps = (far_duel(distance, n, isa) for n in (False, True, False))
     alone.advance(10)
     beside.advance(10)
@@ -258,7 +258,7 @@ def test_an_episode_does_not_depend_on_what_was_before():
 
 
 def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
-    """What is seen and got while playing `controls` [steps, envs, 2, 3], and the last hash."""
+    """Returns all that is seen while playing `controls` [steps, envs, 2, 3], and the last hash."""
     seen = []
     for control in controls:
         sim.step(control)
@@ -268,7 +268,7 @@ def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("sensing", ["full", "radar"])
 def test_a_snapshot_rewinds_exactly(sensing):
-    """Also into another object and onto another instruction set; a hash is as good as the state."""
+    """It also restores another object and instruction set; equal hashes mean equal states."""
     rng = np.random.default_rng(5)
     controls = rng.uniform(-1, 1, (120, 18, 2, 3))
     kwargs = {"num_envs": 18, "blue": "ace", "sensing": sensing, **SHORT}

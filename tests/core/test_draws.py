@@ -62,7 +62,7 @@ def facing(
 
 
 def send_missiles(sim: Simulation, seat: int) -> None:
-    """At this seat in every engagement, a little from the left."""
+    """Sends a missile at this seat in every engagement, a little from the left."""
     for env in range(sim.num_envs):
         flight = {"heading_deg": 190, "speed": 1100, "age": 100}
         sim.set_missile(env, 0, owner=1 - seat, x=24_000, y=4_000, **flight)
@@ -123,7 +123,7 @@ DRAWS = {  # threshold: what shows it, and the pilots that draw it
 
 @functools.cache
 def drawn(threshold: str, pilot: str, seat: int, seed: int = 0) -> np.ndarray:
-    """Where in its range [COUNT] each pilot has its threshold: 0 the lower end, 1 the upper."""
+    """Returns each pilot's threshold within its range [COUNT]: 0 the lower end, 1 the upper."""
     show = DRAWS[threshold][0]
     low, high = RANGES[show]
     others = exactly(ace_probe=0) if threshold == "ace_fire" else exactly(ace_fire=0)
@@ -149,7 +149,7 @@ def test_thresholds_are_uniform_in_their_range_for_both_seats(threshold, pilot):
 
 
 def test_the_guard_of_the_ace_is_drawn():
-    """Of a missile that lacks 20 km to run an ace down, half need more than their guard allows."""
+    """If a missile lacks 20 km to run an ace down, half of the aces evade."""
     guards = {"ace_guard_min": 10_000, "ace_guard_max": 30_000} | exactly(ace_cold_time=100)
     sim = facing("ace", RED, 300_000, **guards)
     for env in range(COUNT):
@@ -176,7 +176,7 @@ def test_draws_repeat_with_the_seed_alone():
     "pilot", ["evader", "crank", "bracket_shooter", "turn_back", "snake", "ace"]
 )
 def test_draws_are_independent(pilot):
-    """That of when to fire, that of when to evade or turn, and those of both seats."""
+    """The draws of when to fire, when to evade or turn, and of both seats."""
     values = [
         drawn(threshold, pilot, seat)
         for threshold, (_, *pilots) in DRAWS.items()

@@ -70,7 +70,7 @@ def sees_nothing_of_blue(sim: Simulation) -> bool:
 
 
 def change_what_is_hidden(sim: Simulation, fight: dict, data: st.DataObject) -> None:
-    """What red never knows: blue's ammunition, controls, and missiles without a lock."""
+    """Changes blue's ammunition, controls, and missiles without a lock."""
     sim.set_fighter(0, BLUE, ammo=data.draw(st.integers(0, 6), "ammo"))
     slots = sim.core.read("missile")
     free = np.flatnonzero(slots["active"][0] == 0)
@@ -91,7 +91,7 @@ def move_blue(sim: Simulation, data: st.DataObject) -> None:
 
 
 def assert_red_is_alike(one: Simulation, other: Simulation, view: View) -> None:
-    """What red sees; then, after a decision, what its pilot commanded and how its missiles flew."""
+    """Compares what red sees; then its pilot's commands and its missiles' flight in a decision."""
     assert np.array_equal(view(one), view(other))
     flown = []
     for sim in (one, other):

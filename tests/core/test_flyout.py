@@ -126,7 +126,7 @@ class Evader:
 
 
 def really_flown(cases: list[dict]) -> np.ndarray:
-    """Which of the shots hit, each an engagement of a Simulation that decides every step."""
+    """Returns which shots hit, each flown in an engagement of a Simulation of its own."""
     sim = Simulation(num_envs=len(cases), substeps=1)
     for env, case in enumerate(cases):
         cruise = FIGHTER.zero_lift_drag * case["target_speed"] ** 2 / FIGHTER.thrust
@@ -197,7 +197,7 @@ def test_every_instruction_set_gives_the_same_hits():
 
 
 def test_a_shot_does_not_depend_on_the_others(core):
-    """Nor on its place among them, nor on how many there are."""
+    """Neither its place nor their number matters."""
     some = random_shots(600, seed=2)
     hits = core.fly_shots(some)
     order = np.random.default_rng(0).permutation(len(some))
@@ -218,7 +218,7 @@ def test_the_state_of_the_simulation_plays_no_part():
 
 
 def test_what_is_flown_is_what_was_checked(core, monkeypatch):
-    """Though another thread writes into the array just after."""
+    """Another thread writes into the array just after the check."""
     some, check = shots([30_000.0]), np.isfinite
 
     def check_then_write(values: np.ndarray) -> np.ndarray:

@@ -129,7 +129,7 @@ def test_controls_at_an_odd_address_are_those_that_they_are():
     "name", ["actions", "observations", "rewards", "final_observations", "continuous", "controls"]
 )
 def test_the_core_refuses_numbers_at_an_odd_address(name):
-    """The compiler may have them read as if they were aligned."""
+    """Compiled code may read them as if they were aligned."""
     env = Midrange(num_envs=2, opponent="self")
     core, ends = env._groups[0].core, np.zeros((2, 4), np.uint8)
     before = core.state_hash()
@@ -214,7 +214,6 @@ def test_indices_out_of_range_are_refused(env, entity):
 
 @pytest.mark.parametrize("number", [0.5, 1.0, -0.0, float("nan"), "0", None])
 def test_numbers_that_are_not_whole_are_no_indices(number):
-    """They were cut to whole ones."""
     sim = Simulation(num_envs=2)
     before = sim.state_hash()
     for call in (
@@ -290,7 +289,7 @@ def test_a_snapshot_with_any_bit_changed_is_refused(fight):
 
 
 def test_a_snapshot_with_impossible_contents_is_refused(fight):
-    """Even if its checksum fits: every byte set to 255 puts fields out of range."""
+    """Its checksum fits: every byte set to 255 puts fields out of range."""
     snapshot = fight.snapshot()
     body = len(snapshot) - len(fight._core.snapshot()) - fight.rewards.nbytes - 32
     forged = snapshot[body : body + 32] + b"\xff" * (len(snapshot) - body - 32)
@@ -332,7 +331,7 @@ def test_the_core_refuses_to_step_past_its_room_for_records():
 
 @pytest.mark.slow
 def test_records_that_nobody_takes_are_not_written_past_their_room(tmp_path):
-    """In a build without asserts, for a caller in C who does not take them."""
+    """A caller in C, built without asserts, never takes the records."""
     compiler = shutil.which("gcc") or shutil.which("clang")
     program = build(tmp_path, "full_records", compiler, "-O0", "-DNDEBUG")
     result = subprocess.run([program], check=True, capture_output=True, text=True)

@@ -46,7 +46,7 @@ SCENES = scenes()
 def seen(
     pilots: tuple[str, str], sensing: str, *, mirrored: bool = False, swapped: bool = False
 ) -> np.ndarray:
-    """What both seats observe [120, scenes, 2, features] in a minute of fighting."""
+    """Returns what both seats observe [120, scenes, 2, features] in a minute of fighting."""
 
     def placed(body: dict[str, float]) -> dict[str, float]:
         flip = {"y": -body["y"], "heading_deg": -body["heading_deg"]}
@@ -108,7 +108,6 @@ MEETINGS += [(*pair, "radar") for pair in product(SENSED, SENSED)]
 
 @pytest.mark.parametrize("meeting", MEETINGS, ids="-".join)
 def test_a_pilot_fights_alike_in_both_seats(meeting):
-    """Bit for bit."""
     *pilots, sensing = meeting
     assert np.array_equal(seen(pilots, sensing), seen(pilots, sensing, swapped=True))
 

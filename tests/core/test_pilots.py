@@ -48,7 +48,7 @@ def holds_its_fire(pilot: str) -> dict[str, float]:
 
 
 def r_max(approach: float) -> float:
-    """By the closed forms of boost and coast: to 340 m/s from a launch at 300 m/s."""
+    """Returns R_max by the closed forms of boost and coast: 340 m/s left of 300 m/s at launch."""
     boost, speed = MISSILE.boost(300, 10)
     coast, time = MISSILE.coast_to(speed, 340)
     return boost + coast + (10 + time) * approach
@@ -191,7 +191,7 @@ def test_evades_below_its_time_to_go(pilot, time, bearing):
 @pytest.mark.parametrize("bearing", [-20, 20])
 @pytest.mark.parametrize("pilot", RUNNERS)
 def test_runs_from_a_missile_and_comes_back(pilot, bearing):
-    """Round by the shorter way until the missile is behind, and back to the enemy afterwards."""
+    """It turns the shorter way until the missile is behind, and then back to the enemy."""
     sim = threatened(pilot, bearing, 10_000, **exactly(**{EVADE[pilot]: 100}), **ANY_MISSILE)
     moments = watch(sim, 45)
     assert moments[2].red["rudder"] * bearing < 0
@@ -250,7 +250,7 @@ def test_ace_evades_what_could_run_it_down(bearing):
 
 
 def test_ace_drags_just_long_enough():
-    """It turns less far from a missile than who runs until it is gone, and survives as well."""
+    """It turns less far from a missile than `evader`, and survives as well."""
     farthest = []
     for pilot in ("ace", "evader"):
         cold = exactly(ace_cold_time=100, evader_cold_time=100, ace_guard=10_000)
@@ -279,7 +279,7 @@ def test_ace_saves_missiles_for_r_nez(reserve):
 
 
 def test_ace_leaves_when_all_is_shot():
-    """It supports its last missile and then runs from the enemy, who is nowhere near, for good."""
+    """It supports its last missile and then flies away from a distant enemy for good."""
     sim = scene(
         "ace",
         red={"ammo": 1},
@@ -307,14 +307,13 @@ def test_never_fires(pilot):
 
 
 def test_straight_flies_straight_on():
-    """Whatever comes."""
     sim = scene("straight", blue={"x": 9_000, "y": 9_000})
     sim.set_missile(0, 0, owner=BLUE, x=9_000, y=0, heading_deg=180, speed=900, age=100)
     assert {moment.red["rudder"] for moment in watch(sim, 5)} == {0}
 
 
 def test_weave_turns_left_and_right():
-    """Left for a quarter of the period, and then half of it to each side, with half the rudder."""
+    """It turns left for a quarter of the period, then half of it to each side, at half rudder."""
     moments = watch(scene("weave", weave_period=16), 32)
     settled = [moment.red["rudder"] for moment in moments[4::8]]  # in the middle of each turn
     assert settled == [0.5, -0.5, -0.5, 0.5, 0.5, -0.5, -0.5, 0.5]

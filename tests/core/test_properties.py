@@ -44,7 +44,7 @@ class Scenario:
 
 @dataclass
 class Play:
-    """What came of a scenario, after each decision."""
+    """The states of a scenario after each decision."""
 
     fighters: list[dict] = field(default_factory=list)
     missiles: list[dict] = field(default_factory=list)
@@ -218,7 +218,7 @@ def test_swapping_seats_is_exact(scenario):
 
 @pytest.mark.parametrize("seat", [RED, BLUE])
 def test_slots_do_not_show(seat):
-    """Which slot a missile is kept in makes no difference, even if times to go are equal."""
+    """A missile's slot makes no difference, even if times to go are equal."""
 
     def observed(order: tuple[int, int]) -> np.ndarray:
         sim = Simulation()
@@ -237,7 +237,7 @@ def test_slots_do_not_show(seat):
 @given(scenarios())
 @SETTINGS
 def test_rewards_sum_to_zero(scenario):
-    """What one seat gains the other loses, within the bound."""
+    """The seats' rewards are opposite and within the bound."""
     rewards = np.array(play(scenario).rewards)
     assert (rewards[:, RED] == -rewards[:, BLUE]).all()
     assert np.abs(rewards).max() <= reward_bound(resolve({}))
@@ -246,7 +246,7 @@ def test_rewards_sum_to_zero(scenario):
 @given(whole(-4, 4), whole(0, 4), whole(100, 600))
 @SETTINGS
 def test_halving_the_step_converges(rudder, throttle, speed):
-    """Where a fighter gets to changes at most half as much with each halving of the step."""
+    """A fighter's final place changes at most half as much with each halving of the step."""
 
     def end(dt: float) -> np.ndarray:
         sim = Simulation(**(IDEAL | {"physics_dt": dt}))
@@ -310,7 +310,6 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
 @given(parameter_sets(), st.sampled_from([*CONTROLLERS]), st.sampled_from([*CONTROLLERS]))
 @SETTINGS
 def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
-    """Within the parameters' limits everything stays finite, whoever flies."""
     if {red, blue} & {*SENSOR_PILOTS}:
         parameters["sensing"] = "radar"
     if {red, blue} & {*WING_PILOTS}:

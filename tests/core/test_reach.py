@@ -39,7 +39,7 @@ def shot(env: int, sim: Simulation, launch_speed: float, speed: float, aspect_de
 )
 @pytest.mark.parametrize("fraction", [0.8, 1.0])
 def test_pilots_fire_inside_their_fraction_of_r_nez(pilot, threshold, fraction):
-    """Whatever the speeds and the target's aspect."""
+    """Speeds and the target's aspect vary."""
     scenes = list(product(SPEEDS, SPEEDS, ASPECTS, (0.99, 1.01)))
     ranges = exactly(ace_probe=0) | exactly(**{threshold: fraction})
     sim = Simulation(num_envs=len(scenes), red=pilot, **ranges)
@@ -50,7 +50,7 @@ def test_pilots_fire_inside_their_fraction_of_r_nez(pilot, threshold, fraction):
 
 
 def hits(ranges: np.ndarray, fraction: float) -> np.ndarray:
-    """Whether a shot at a fraction of a range hits a target that turns cold at the launch."""
+    """Returns True if a shot at a fraction of a range hits a target that turns cold at launch."""
     scenes = list(product(SPEEDS, SPEEDS, ASPECTS))
     sim = Simulation(num_envs=len(scenes), ammunition=1)
     for env, geometry in enumerate(scenes):
@@ -72,7 +72,7 @@ def test_r_nez_and_r_cold_are_what_they_say():
 
 
 def test_shots_are_classed_by_what_they_hit():
-    """From all directions, most of them off the nose: against the same shots flown out."""
+    """Compares with the same shots flown out, from all directions, most of them off the nose."""
     rng, count = np.random.default_rng(2), 3000
     sim = Simulation(num_envs=count, observation="stg", ammunition=1, time_limit=1)
     shots = np.zeros(count, _core.SHOT)

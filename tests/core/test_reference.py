@@ -56,7 +56,7 @@ Controls = dict[int, list[tuple[float, float, float]]]
 
 @dataclass
 class Tally:
-    """What a comparison saw, so that it cannot pass by seeing nothing."""
+    """Counts of a comparison, so that it cannot pass by seeing nothing."""
 
     ended: int = 0
     launches: int = 0
@@ -74,7 +74,7 @@ class Tally:
 
 
 def motion(body: State) -> tuple[float, ...]:
-    """Position, direction, speed and rudder."""
+    """Returns position, direction, speed and rudder."""
     direction = body["vx"] / body["speed"], body["vy"] / body["speed"]
     return body["x"], body["y"], *direction, body["speed"], body["rudder"]
 
@@ -108,7 +108,7 @@ def assert_same_belief(ours: Body, theirs: Body) -> None:
 
 @dataclass
 class Core:
-    """What the core shows of all its engagements."""
+    """The state that the core shows of all its engagements."""
 
     sim: Simulation
 
@@ -120,7 +120,7 @@ class Core:
             self.contacts, self.beliefs = self.sim.contacts, self.sim.beliefs
 
     def copy(self, env: int, p: dict[str, float]) -> Engagement:
-        """An engagement as the reference keeps it."""
+        """Returns an engagement as the reference keeps it."""
         fight = self.kind(p)(p, [], time=int(self.sim.time[env]), outcome=int(self.outcome[env]))
         for (owner, age), shot in self.in_the_air(env).items():
             fight.missiles.append(
@@ -149,7 +149,7 @@ class Core:
         return Sensed if self.has_sensors else Engagement
 
     def copy_targets(self, env: int, fight: Teams) -> None:
-        """Whom the pilots fly against."""
+        """Copies the pilots' targets."""
         state = self.sim.core.read("fighter")
         fight.red_size = fight.p["red_size"]
         for seat in np.flatnonzero(state["pilot"][env]):
@@ -162,7 +162,7 @@ class Core:
     def known_contacts(
         self, env: int, fight: Sensed
     ) -> list[Contact] | dict[tuple[int, int], Contact]:
-        """As the reference keeps them."""
+        """Returns the contacts as the reference keeps them."""
         if not isinstance(fight, Teams):
             return [self.contact(env, seat) for seat in range(2)]
         return {
@@ -172,12 +172,12 @@ class Core:
         }
 
     def contact(self, env: int, index: int | tuple[int, int]) -> Contact:
-        """A fighter's, as the reference keeps it."""
+        """Returns a fighter's contact as the reference keeps it."""
         c = {name: float(values[env][index]) for name, values in self.contacts.items()}
         return Contact(believed(c), int(c["source"]), int(c["age"]), int(c["seen"]))
 
     def known(self, env: int, time: int) -> dict[tuple[int, int], Belief]:
-        """What the missiles believe, by owner and time of the launch."""
+        """Returns the missiles' beliefs, by owner and time of the launch."""
         out = {}
         for slot in np.flatnonzero(self.missiles["active"][env]):
             shot, belief = read(self.missiles, slot, env), read(self.beliefs, slot, env)
@@ -186,7 +186,7 @@ class Core:
         return out
 
     def assert_same(self, env: int, fight: Engagement, rewards: Sequence[float]) -> None:
-        """The same alive, in the air and decided, the same states and rewards."""
+        """Compares the fighters, the missiles, the outcome and the rewards."""
         assert self.outcome[env] == fight.outcome
         assert self.truncated[env] == fight.truncated
         for seat, theirs in enumerate(fight.fighters):
@@ -206,7 +206,7 @@ class Core:
             self.assert_same_picture(env, fight)
 
     def assert_same_picture(self, env: int, fight: Sensed) -> None:
-        """The same contacts and beliefs."""
+        """Compares contacts and beliefs."""
         ours_of = self.known_contacts(env, fight)
         places = fight.contacts if isinstance(fight, Teams) else range(2)
         for place in places:
@@ -219,7 +219,7 @@ class Core:
             assert_same_belief(ours.body, theirs.body)
 
     def in_the_air(self, env: int) -> dict[tuple[int, int], State]:
-        """Missiles by owner and age: a fighter launches at most one a decision."""
+        """Returns missiles by owner and age: a fighter launches at most one a decision."""
         slots = np.flatnonzero(self.missiles["active"][env])
         shots = [read(self.missiles, slot, env) for slot in slots]
         return {(int(shot["owner"]), int(shot["age"])): shot for shot in shots}
@@ -234,7 +234,7 @@ def compare(
     p: dict[str, float],
     controls_of: Callable[[dict[int, Engagement]], Controls],
 ) -> Tally:
-    """Step core and reference side by side until all is decided.
+    """Steps core and reference side by side until all is decided.
 
     Seats that a pilot of the core flies ignore the controls given to the core.
     """
@@ -386,7 +386,6 @@ def test_pilots(red, blue, sensing, num_envs):
 
 
 def test_all_pilots_are_compared():
-    """The fights above show every pilot there is."""
     assert {pilot for pair in PAIRS for pilot in pair} == {*PILOTS, "agent"}
     sensed = {pilot for pair in SENSED_PAIRS for pilot in pair}
     assert sensed >= {*SENSOR_PILOTS} - {*WING_PILOTS}
@@ -461,7 +460,7 @@ SENSED_TEAMS = [
     ],
 )
 def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing, num_envs):
-    """They share the enemies out, and fly and fire, as the reference's do."""
+    """The pilots share the enemies out, fly and fire as the reference's do."""
     red, blue = sizes
     settings = without_draws() | exactly(evader_cold_time=30) | {"sensing": sensing}
     settings |= {"ammunition": 3, "red_size": red, "blue_size": blue}

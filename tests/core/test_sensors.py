@@ -334,7 +334,7 @@ def test_an_own_missile_tells_whether_it_is_supported_and_active():
 
 
 def test_what_starts_beside_an_engagement_does_not_look_for_it():
-    """The picture of an engagement that was changed from outside is of its own last update."""
+    """An engagement that was changed from outside keeps the picture of its own last update."""
     alone, beside = (Simulation(2, **QUICK) for _ in range(2))
     for sim in (alone, beside):
         hold(sim, 1)
@@ -384,7 +384,7 @@ def test_a_pilot_keeps_the_enemy_in_its_radar_while_its_missile_needs_it():
 
 
 def test_a_pilot_turns_its_side_to_a_seeker_and_breaks_its_lock():
-    """From where a straight flight is hit."""
+    """A straight flight from the same place is hit."""
     results = {}
     for pilot in ("evader", "straight"):
         sim = Simulation(1, red="agent", blue=pilot, sensing="radar", time_limit=100)

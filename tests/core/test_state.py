@@ -59,7 +59,7 @@ def test_a_start_sets_every_field():
 
 
 def test_a_snapshot_with_any_field_out_of_its_range_is_refused():
-    """Whichever word of the state is -1, or not a number, is named."""
+    """The error names the word of the state that is -1 or not a number."""
     sim = flown(1, 0)
     state = sim.core.snapshot()
     fields = {name for _, name in everything(sim)}
@@ -77,7 +77,7 @@ def test_a_snapshot_with_any_field_out_of_its_range_is_refused():
 
 
 def test_a_restored_simulation_has_the_seed_of_the_snapshot():
-    """For `start` and for `reset` alike, and for a second snapshot."""
+    """Checks `start`, `reset` and a second snapshot."""
     ours, theirs = Simulation(3, seed=1), Simulation(3, seed=2)
     ours.restore(theirs.snapshot())
     for act in (lambda sim: sim.start(1, engagement=5, episode=2), lambda sim: sim.reset()):

@@ -81,7 +81,7 @@ def put(sim: Simulation, env: int, target: dict, missile: dict) -> None:
 
 
 def test_predicted_misses_tell_hits_from_misses():
-    """Flown out with the rudder held: the area under the curve that tells them apart."""
+    """Flies shots out with the rudder held; the area under the curve separates both."""
     scenes = flying_scenes()
     sim = Simulation(num_envs=len(scenes), observation="stg")
     for env, scene in enumerate(scenes):
@@ -191,7 +191,7 @@ def stg_policy(seed: int = 5) -> torch.nn.Module:
 
 @pytest.mark.parametrize("opponent", ["self", "shooter", "self:1,ace:1"])
 def test_the_default_observation_is_the_beginning_of_it(opponent):
-    """Midrange and Simulation alike, and the engagements are the same."""
+    """Compares Midrange and Simulation; the engagements are the same."""
     envs = [
         Midrange(num_envs=20, opponent=opponent, seed=3, observation=name)
         for name in ("default", "stg")
@@ -213,7 +213,7 @@ def test_the_default_observation_is_the_beginning_of_it(opponent):
 
 
 def test_policies_of_both_observations_meet():
-    """Each sees what it was made for: the fights of one do not change because of the other."""
+    """Each observes what it was made for; the fights of one do not depend on the other."""
     few, many = random_policy(), stg_policy()
     options = {"num_envs": 20, "parameters": resolve({"time_limit": 60})}
     alone = play([Fight(few, "ace")], **options)
@@ -249,7 +249,7 @@ def test_a_player_sees_the_features_that_its_policy_was_made_for():
 
 
 def test_a_run_with_it_trains_and_is_evaluated(tmp_path):
-    """Against itself, its own past and a pilot."""
+    """The run fights itself, its own past and a pilot."""
     options = ["--env.observation=stg", "--env.opponent=self:2,pool:1,shooter:1"]
     assert runs.train(tmp_path, *options, "--train.total-timesteps=3072") == 0
     model = max((tmp_path / "run").glob("model_*.pt"))

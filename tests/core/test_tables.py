@@ -61,7 +61,7 @@ def test_the_rules_name_every_parameter(name):
 
 
 def test_the_rules_name_no_parameter_that_is_none():
-    """Whatever there begins like a parameter is one, or a pilot."""
+    """Every word of the rules that begins like a parameter is one, or a pilot."""
     prefixes = {name.split("_")[0] + "_" for name in PARAMETERS if "_" in name}
     alike = {word for word in WORDS if word.startswith(tuple(prefixes))} - {*PILOTS}
     assert len(alike) > 20

@@ -181,7 +181,7 @@ def test_the_kth_level_of_fire_counts_tracks_by_where_they_are_believed():
 
 
 def test_a_missile_whose_target_dies_locks_on_one_that_its_seeker_sees():
-    """Not on one in the notch."""
+    """It ignores an enemy in the notch."""
     for heading, finds in ((180, True), (90, False)):
         sim = Simulation(red_size=1, blue_size=2, **QUICK | {"substeps": 2})
         sim.set_fighter(0, 0, x=-50_000, y=0, heading_deg=180, speed=300)
@@ -240,7 +240,7 @@ def test_pair_is_refused_where_it_cannot_fly():
 
 
 def known_to_red(sim: Simulation, red: int) -> list[np.ndarray]:
-    """What red's fighters observe, and what its pilots have commanded."""
+    """Returns what red's fighters observe and what its pilots have commanded."""
     fighters = sim.core.read("fighter")
     names = ("rudder_command", "throttle_command", "fire", "target")
     return [sim.observe()[0, :red], *(fighters[name][0, :red] for name in names)]
@@ -249,7 +249,7 @@ def known_to_red(sim: Simulation, red: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("sizes", [(2, 2), (4, 3), (1, 5)], ids=str)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_a_side_cannot_know_changes_nothing_that_it_sees_or_does(sizes, seed):
-    """Where unseen enemies are, what they have left, and their missiles without a lock."""
+    """Changes places, ammunition and missiles without a lock of unseen enemies."""
     red, blue = sizes
     rng = np.random.default_rng(seed)
     pilots = ("pair", "notcher", "ace", "crank", "shooter", "evader")[seed]

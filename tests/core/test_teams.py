@@ -138,7 +138,7 @@ def test_a_continuous_shot_is_at_the_enemy_nearest_the_nose():
 
 
 def kill(sim: Simulation, fighter: int, owner: int = 0) -> None:
-    """By a missile that is about to pass."""
+    """Kills a fighter by a missile that is about to pass."""
     body = {name: float(sim.fighters[name][0, fighter]) for name in ("x", "y")}
     sim.set_missile(
         0, 0, owner=owner, target=fighter, x=body["x"] - 150, y=body["y"], heading_deg=0, speed=900

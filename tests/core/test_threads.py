@@ -24,7 +24,7 @@ def make_core(num_envs: int = NUM_ENVS) -> _core.Core:
 
 
 class Buffers:
-    """What a step of a core takes, of one thread's own."""
+    """The arrays that a step of a core takes, owned by one thread."""
 
     def __init__(self, core: _core.Core) -> None:
         self.observations = np.zeros((core.agents, core.features), np.float32)

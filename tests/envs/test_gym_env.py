@@ -54,7 +54,7 @@ def episode(env: MidrangeEnv, **reset: object) -> tuple[list[np.ndarray], dict]:
 @pytest.mark.parametrize("observation", OBSERVATIONS)
 @pytest.mark.parametrize("action_mode", ACTION_MODES)
 def test_gymnasium_has_nothing_to_say_against_it(action_mode, observation, seat, display):
-    """Its own check, of every render mode, too; any warning of it would be an error here."""
+    """Gymnasium's checker covers every render mode; a warning of it would be an error here."""
     sensing = "radar" if observation == "radar" else "full"
     env = make(action_mode=action_mode, observation=observation, seat=seat, sensing=sensing)
     check_env(env)
@@ -101,7 +101,7 @@ def test_a_mix_of_pilots_is_flown_by_all_of_them():
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("action_mode", ACTION_MODES)
 def test_a_function_flies_the_other_seat(action_mode, seat):
-    """It sees what that seat sees, and what it answers is flown."""
+    """The function gets that seat's observations; its answers are flown."""
     agent = SEATS.index(seat)
     seen, answers = [], []
 

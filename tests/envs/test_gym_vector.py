@@ -52,7 +52,7 @@ def test_a_function_flies_the_other_seat(seat, action_mode):
 
 @pytest.mark.parametrize("options", [{"range": 9000.0, "enemy_ammunition": 1}, {}])
 def test_options_are_for_the_episodes_that_a_reset_starts(options):
-    """One for all, or one each; those that follow are drawn as always."""
+    """One for all, or one each; later episodes draw their starts as always."""
     each = {"off_boresight_deg": [0.0, 30.0, -60.0], "episode": np.array([4, 0, 2])}
     assert len(compare(3, 120, options | each, **SHORT)) > 3
 
@@ -73,7 +73,7 @@ def arrays_in(results: object) -> list[np.ndarray]:
 
 
 def test_what_was_returned_never_changes():
-    """A caller's changes of it do not reach the environment either."""
+    """A caller's changes do not reach the environment either."""
     envs, spoilt = MidrangeVectorEnv(6, **SHORT), MidrangeVectorEnv(6, **SHORT)
     kept = [envs.reset(seed=SEED)]
     spoilt.reset(seed=SEED)
@@ -93,7 +93,7 @@ def test_what_was_returned_never_changes():
 
 
 def test_without_copies_the_buffers_are_returned():
-    """Always the same four; but what is in the infos stays as it was."""
+    """Always the same four are returned; the infos keep copies."""
     envs, copying = MidrangeVectorEnv(6, copy=False, **SHORT), MidrangeVectorEnv(6, **SHORT)
     observations, _ = envs.reset(seed=SEED)
     assert np.array_equal(observations, copying.reset(seed=SEED)[0])
@@ -147,7 +147,7 @@ def statistics_wrappers() -> list[type]:
 
 @pytest.mark.parametrize("wrapper", statistics_wrappers())
 def test_gymnasiums_statistics_are_those_of_the_infos(wrapper):
-    """Rewards and ends as they come out, counted by somebody else."""
+    """Gymnasium counts the rewards and ends that come out."""
     envs = wrapper(MidrangeVectorEnv(5, **SHORT))
     envs.reset(seed=SEED)
     ended = 0
@@ -181,7 +181,7 @@ def test_gymnasiums_lists_of_infos_are_those_of_the_engagements():
 
 @pytest.mark.skipif(not BEFORE_1, reason="Gymnasium 1 has no halves")
 def test_the_halves_of_a_step_are_a_step():
-    """As the wrappers of Gymnasium 0.29 call them."""
+    """Gymnasium 0.29's wrappers call the halves."""
     direct = MidrangeVectorEnv(5, **SHORT)
     wrapped = gymnasium.vector.VectorEnvWrapper(MidrangeVectorEnv(5, **SHORT))
     assert_same(wrapped.reset(seed=SEED), direct.reset(seed=SEED))

@@ -49,7 +49,7 @@ def arrays(infos: list[dict]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("seat", ["red", "blue"])
 @pytest.mark.parametrize("num_envs", [1, 17, 40])
 def test_logs_tell_of_every_engagement_that_is_due_once(num_envs, seat):
-    """Counted and recomputed from the rewards and ends that the agent has seen."""
+    """Recomputes them from the rewards and ends that the agent has seen."""
     env = Midrange(num_envs=num_envs, opponent="shooter", seat=seat, **SHORT, **UNSHAPED)
     infos, ends = told(env, 400 if num_envs > 1 else 2000)
     log = arrays(infos)

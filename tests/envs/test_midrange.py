@@ -134,7 +134,7 @@ def test_a_kill_terminates_with_plus_or_minus_one():
 
 @pytest.mark.parametrize("limit", [60, 300, 301, 900, 3600])
 def test_the_clock_falls_from_start_to_end_whatever_the_time_limit(limit):
-    """In 300ths of a second up to a limit of 300 s, by share of the limit beyond that."""
+    """It counts 300ths of a second up to a limit of 300 s, shares of the limit beyond that."""
     sim = Simulation(time_limit=limit)
     clock = [feature.name for feature in FEATURES].index("time_left")
     for steps in range(0, 10 * limit, limit):
@@ -218,7 +218,7 @@ def play_vector(vecenv: pufferlib.vector.Serial, actions: np.ndarray) -> list[np
 
 
 def test_vectors_give_equal_results():
-    """Serial, Multiprocessing and asynchronous Multiprocessing; env i is one with seed + i."""
+    """Compares PufferLib's Serial, Multiprocessing and asynchronous Multiprocessing."""
     actions = draw_actions(7, 100, 18)
     serial = play_vector(vector("Serial"), actions)
     assert serial[2].sum() + serial[3].sum() > 18

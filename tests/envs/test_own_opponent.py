@@ -51,7 +51,7 @@ def fly(env: Midrange, steps: int, seed: int = 3) -> tuple[np.ndarray, dict[str,
 
 @pytest.mark.parametrize("seat", ["red", "blue"])
 def test_a_function_by_name_flies_the_other_seat(seat, tmp_path):
-    """As the rules have it, from what that seat sees; here of a simulation beside it."""
+    """Compares with a simulation beside it, which follows the rules from what that seat sees."""
     path = own(
         tmp_path,
         "import numpy as np\ndef turn(seen):\n"
@@ -78,7 +78,7 @@ def test_a_function_by_name_flies_the_other_seat(seat, tmp_path):
 
 
 def test_a_function_sees_what_the_policy_in_the_other_seat_was_trained_with(tmp_path):
-    """One that needs the features of stg fights whoever sees them, in every kind of fight."""
+    """A function that needs the features of stg fights any policy, in every kind of fight."""
     path = own(
         tmp_path,
         "import numpy as np\ndef late(seen):\n"
@@ -112,7 +112,7 @@ def test_a_mix_is_scored_by_name_and_repeats_itself(tmp_path):
 
 @pytest.mark.parametrize("make", [Midrange, MidrangeVectorEnv, MidrangeVecEnv])
 def test_all_environments_take_the_same_mixes(make, tmp_path):
-    """Those for other trainers tell of each engagement who flew."""
+    """Those for other trainers name each engagement's opponent."""
     path = own(tmp_path, LEFT)
     env = make(num_envs=64, opponent=f"ace:1,trained:2,{path}:left:3", **SHORT)
     if make is Midrange:
@@ -146,7 +146,7 @@ def test_a_single_engagement_meets_all_of_a_mix(tmp_path):
 
 
 def test_a_function_given_from_python():
-    """To Midrange and to evaluate, as to the environments of Gymnasium."""
+    """Midrange, evaluate and the environments of Gymnasium take it."""
 
     def level(seen: np.ndarray) -> np.ndarray:
         return np.tile([2, 1, 0], (len(seen), 1))

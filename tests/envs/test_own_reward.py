@@ -172,7 +172,7 @@ def test_what_is_logged_is_what_was_paid(options):
 
 
 def test_a_vector_of_environments_pays_it():
-    """By PufferLib's Serial, which looks at the buffers and not at what `step` returns."""
+    """PufferLib's Serial reads the buffers and not the values that `step` returns."""
     vector = pufferlib.vector.make(
         Watcher, env_kwargs=ALONE, backend=pufferlib.vector.Serial, num_envs=2, seed=0
     )
@@ -244,7 +244,7 @@ def test_the_example_pays_beyond_its_range():
 
 
 def test_a_step_of_ones_own_is_refused():
-    """In a subclass and in another base."""
+    """Tries a subclass and another base."""
 
     class Bonus:
         def step(self, actions):

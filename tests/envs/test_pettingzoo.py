@@ -86,7 +86,7 @@ def test_pettingzoo_has_nothing_to_say_against_its_state(sensing):
 
 
 def test_the_state_is_the_truth_whatever_the_agents_know():
-    """As a simulation tells it, in a game where most of it is hidden from both."""
+    """Compares with a simulation of a game in which most is hidden from both."""
     env = parallel_env(sensing="radar")
     env.reset(SEED)
     sim = Simulation(1, SEED, sensing="radar")

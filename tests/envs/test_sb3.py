@@ -150,7 +150,7 @@ def test_ppo_learns_the_same_as_on_single_environments(capsys):
 
 
 def test_sac_keeps_the_last_observation_of_an_episode():
-    """Off-policy, so that a truncated episode is not taken for one that was decided."""
+    """Off-policy learning must not take a truncated episode for a decided one."""
     envs = MidrangeVecEnv(NUM_ENVS, action_mode="continuous", **GAME | {"time_limit": 10})
     steps = 100
     model = SAC("MlpPolicy", envs, buffer_size=steps * NUM_ENVS, learning_starts=10**6, seed=0)

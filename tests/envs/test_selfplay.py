@@ -124,7 +124,6 @@ def test_agents_come_group_by_group(turners, seat):
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_a_single_group_is_a_core_with_the_same_seed(seat):
-    """Mixtures have changed nothing for who does without."""
     own = SEATS.index(seat)
     for opponent, agents in (("self", (0, 1)), ("evader", (own,))):
         flown = [[float(name == "agent") for name in CONTROLLERS] for _ in range(2)]
@@ -193,7 +192,7 @@ def test_members_are_drawn_by_their_weights(turners):
 @pytest.mark.parametrize("recurrent", [False, True])
 @pytest.mark.parametrize("seat", SEATS)
 def test_the_frozen_side_does_what_its_policy_does_from_its_seat(tmp_path, seat, recurrent):
-    """Each engagement anew, with a memory that begins empty: a player that sees the same."""
+    """Each engagement begins with an empty memory; compares with a player that sees the same."""
     policies = {name: frozen.policy(seed, recurrent) for seed, name in enumerate("ab")}
     pool = frozen.write_pool(tmp_path, {"a": 1, "b": 1}, **policies)
     env = Midrange(12, "pool", seat, seed=4, pool=pool, **SHORT)
@@ -273,7 +272,7 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
 
 
 def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
-    """With one warning, also where the pool is read again; the rest flies on."""
+    """One warning comes, also if the pool is read again; the others fly on."""
     (turners.parent / "right.pt").write_bytes(b"nothing")
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
     spy = spied(env)
@@ -293,7 +292,7 @@ def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
 
 
 def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
-    """With one warning; who was in it flies on, until it can be read again."""
+    """One warning comes; its members fly on until it can be read again."""
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
     spy = spied(env)
     env.reset()
@@ -324,7 +323,7 @@ def test_a_pool_without_a_usable_member_is_refused(turners):
 
 
 def test_the_score_is_that_against_others(turners):
-    """Not against itself, which is one half whatever the policy is worth."""
+    """Fights against itself do not count: their score is always one half."""
     mix = "self:1,pool:1,weave:1,evader:1"
     env = Midrange(40, mix, "blue", seed=1, pool=turners, **SHORT, **UNSHAPED)
     own, others, infos = [], [], []
@@ -356,7 +355,7 @@ def test_draws_count_half_against_the_pool(turners):
 
 
 def test_members_are_logged_in_the_order_in_which_they_fought(tmp_path):
-    """Not in one that hangs on the process."""
+    """The order does not depend on the process."""
     names = [f"member_{n}" for n in range(8)]
     policies = dict.fromkeys(names, frozen.constant(2))
     pool = frozen.write_pool(tmp_path, dict.fromkeys(names, 1), **policies)

@@ -126,7 +126,7 @@ def test_every_engagement_may_have_its_own():
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_observations_and_rewards_are_those_of_the_new_start(seat):
-    """To the bit those of a simulation that is put there: its potential is of there, too."""
+    """They equal, to the bit, those of a simulation that is put there, its potential included."""
     env = MidrangeEnv("straight", seat)
     observation, _ = env.reset(seed=SEED, options=GEOMETRY)
     sim, agent = as_simulation(env._arena.core), SEATS.index(seat)
@@ -175,7 +175,7 @@ def test_the_next_episode_is_drawn_again():
 
 
 def test_what_is_shown_starts_there(display):
-    """In the very engagement, with its pilot; bit for bit."""
+    """Compares the same engagement with its pilot, bit for bit."""
     env = MidrangeEnv("crank", render_mode="rgb_array")
     core, view = env._arena.core, env._arena.view
     for options in (GEOMETRY, {"engagement": 5, "episode": 2}, {**GEOMETRY, "engagement": 7}):

@@ -56,7 +56,7 @@ def rudders(env: Midrange) -> np.ndarray:
 
 
 def test_a_member_of_a_pool_flies_a_whole_team(tmp_path):
-    """Until its engagement ends, and is told of by its name."""
+    """It flies until its engagement ends, and is logged by its name."""
     names = {"right": RIGHT, "left": LEFT}
     for name, rudder in names.items():
         frozen_team.save(tmp_path / f"{name}.pt", frozen_team.constant(rudder))
@@ -88,7 +88,7 @@ def test_a_member_of_a_pool_flies_a_whole_team(tmp_path):
 
 
 def test_in_a_match_a_side_of_a_mix_is_flown_by_one():
-    """By all of its side, whether it sits in red or in blue; half of the engagements each."""
+    """One contestant flies the whole side, as red and as blue; half of the engagements each."""
     outsiders = tuple(
         Outsider(name, 0.5, frozen_team.constant(rudder))
         for name, rudder in (("right", RIGHT), ("left", LEFT))

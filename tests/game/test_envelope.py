@@ -174,7 +174,7 @@ def hits(grid, cells, ranges, evade) -> np.ndarray:
     ("edge", "evasions"), [("aero", ()), ("cold", (turn_cold(1), turn_cold(-1)))]
 )
 def test_a_simulation_hits_from_inside_and_misses_from_outside(game, edge, evasions):
-    """Up to 200 m, and from 5 % beyond: between, hits and misses alternate with the steps."""
+    """Inside by 200 m, outside by 5 %: between, hits and misses alternate with the steps."""
     rng = np.random.default_rng(5)
     some = np.argwhere((game.cold > game.minimum + 3000) & (game.stretches == 1))
     cells = rng.choice(some, 20, replace=False)
@@ -193,7 +193,7 @@ def test_a_simulation_hits_from_inside_and_misses_from_outside(game, edge, evasi
      {"missile_hit_radius": 2000}, {"fighter_thrust": 2, "gravity": 20}],
 )  # fmt: skip
 def test_no_shot_hits_from_beyond_the_farthest_range(parameters):
-    """Though the target slows down, or the missile hardly flies, or flies for long."""
+    """Targets that slow down, and missiles that hardly fly or fly for long."""
     rng = np.random.default_rng(6)
     angles, launches, targets = rng.uniform(-np.pi, np.pi, 40), *rng.uniform(100, 600, (2, 8))
     aspects = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
@@ -207,7 +207,7 @@ def test_no_shot_hits_from_beyond_the_farthest_range(parameters):
 
 
 def test_the_scan_is_fine_enough(game):
-    """Against shots from every 25 m, in a part of the geometries."""
+    """Compares with shots from every 25 m in a part of the geometries."""
     ranges = np.arange(0, 30_000, 25, dtype=np.float32)
     shots = np.repeat(game.grid.shots()[::47, None], len(ranges), axis=1)
     shots["range"] = ranges
@@ -231,7 +231,7 @@ def test_the_scan_is_fine_enough(game):
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
 @pytest.mark.parametrize("name", RELEVANT)
 def test_a_parameter_at_its_end_has_an_envelope(name, end):
-    """With the longest flights and the farthest ranges, too."""
+    """Includes the longest flights and the farthest ranges."""
     parameters = resolve({name: getattr(PARAMETERS[name], end)})
     envelope = build(parameters, Grid(3, 4, (200.0, 500.0), (350.0,)))
     assert in_order(envelope)

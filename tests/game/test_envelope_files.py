@@ -192,7 +192,7 @@ def test_steps_shorter_than_the_least_share_it(builds):
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no", "other"])
 def test_a_file_that_is_not_right_is_built_again(builds, tmp_path, content):
-    """Also the envelope of another game under this one's name."""
+    """One case is the envelope of another game under this one's name."""
     first = game_envelope(resolve({}))
     (path,) = (tmp_path / "cache").iterdir()
     if content == "other":
@@ -224,7 +224,7 @@ def test_without_the_variable_it_is_the_users_cache(monkeypatch, tmp_path):
 
 
 def test_without_a_home_it_is_found_anew_and_that_is_told(builds, monkeypatch, capsys):
-    """As in a container whose user is no one the system knows of."""
+    """A container's user may have no home directory."""
 
     def refuse(name):
         raise RuntimeError("could not determine the home directory for '~/.cache'")

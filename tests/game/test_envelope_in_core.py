@@ -213,7 +213,7 @@ def test_a_map_that_is_not_finite_is_refused(name, value):
     "ends", [(300, 300), (400, 300), (np.nan, 300), (200, np.inf), (-1e300, 300), (300, 300 + 1e-6)]
 )
 def test_speeds_of_a_map_must_rise_and_be_finite(axis, ends):
-    """Also as float32."""
+    """Rounding to float32 counts."""
     low, high = ends
     with pytest.raises(ValueError, match="must rise and be finite"):
         make(1, envelope=Crooked(**{axis: (low, (low + high) / 2, high)}))

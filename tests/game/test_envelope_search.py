@@ -136,7 +136,7 @@ def scattered(seed: int) -> Hits:
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=4, unique=True))
 @settings(max_examples=200)
 def test_whatever_is_hit_the_ranges_are_in_order_and_hit(seeds):
-    """And a larger set of evasions only shrinks R_NEZ."""
+    """A larger set of evasions only shrinks R_NEZ."""
     cells = [scattered(seed) for seed in seeds]
     found, fewer = find(*cells), find(*cells, others=(BEAM,))
     ranges = np.stack([found.minimum, found.inner, found.nez, found.cold, found.aero])

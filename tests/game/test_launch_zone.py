@@ -56,7 +56,7 @@ def test_between_nodes_it_is_linear():
 
 
 def test_aspects_go_all_round(envelope):
-    """From the last node to the first."""
+    """The last node is followed by the first."""
     last, first = (float(envelope.aero[2, node, 0, 0]) for node in (-1, 0))
     found = look_up(envelope, "aero", NORTH, angles(np.array(1.75)), 200.0, 100.0)
     assert found == pytest.approx((last + first) / 2, rel=1e-3)

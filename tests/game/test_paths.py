@@ -99,7 +99,7 @@ def test_a_missile_that_is_spent_at_once_stays_where_it_was_launched():
 
 @pytest.mark.parametrize("substeps", [5, 10, 40])
 def test_there_are_as_many_missiles_as_shots_however_short_their_flights(substeps):
-    """And who was killed was hit: by one of the other side."""
+    """Every kill is a hit by a missile of the other side."""
     near = {"start_range_min": 100, "start_range_max": 200 * substeps, "launch_interval": 0}
     short = 0
     for seed in range(12):
@@ -120,7 +120,7 @@ def test_there_are_as_many_missiles_as_shots_however_short_their_flights(substep
 
 
 def test_paths_are_cut_back_to_a_missile_just_launched():
-    """By hand; what its owner launches in the next decision is another one."""
+    """The next launch of its owner is another missile."""
     sim = Simulation(launch_interval=0)
     sim.step()
     sim.launch(0, 1)
@@ -179,7 +179,7 @@ def test_an_engagement_of_a_batch_can_be_flown_alone():
 
 @pytest.mark.parametrize("name", ["engagement", "episode"])
 def test_what_cannot_be_started_is_refused(name):
-    """With as many episodes left to count as there are to start at."""
+    """As many episodes can be counted as can be started."""
     Simulation().start(0, **{name: 2**30})
     for number in (-1, 2**30 + 1, 2**31 - 1, 2**40):
         with pytest.raises(ValueError, match=f"{name} = {number}.*at least 0, at most {2**30}"):

@@ -70,7 +70,7 @@ def test_own_path_and_missiles_are_what_is_flown_if_the_controls_are_held(decisi
 
 
 def test_hits_are_those_that_happen():
-    """Whoever is foreseen to be hit dies, nobody else; the other missiles end as foreseen."""
+    """Only fighters that are predicted to be hit die; the other missiles end as predicted."""
     dead, gone = 0, 0
     for seed in range(25):
         sim = fight(40, seed)
@@ -171,7 +171,7 @@ def launched(sim: Simulation, rudder: float, seconds: int) -> tuple[np.ndarray, 
 
 
 def test_the_shots_are_the_missiles_that_go_for_the_escapes():
-    """Until the tail is to the enemy, the hardest turn is all there is to it: to the bit."""
+    """Until the tail is to the enemy, an escape is the hardest turn, to the bit."""
     for side, rudder in ((0, 1), (1, -1)):
         sim = scene()
         graph = spacetime(sim)
@@ -188,7 +188,7 @@ def beyond(points: np.ndarray, front: np.ndarray) -> float:
 
 
 def test_no_missile_leaves_the_threat_cone():
-    """Wherever the target is and whatever it does, but by 5 % at most: PN turns less hard."""
+    """Targets at any place with any manoeuvre exceed it by 5 % at most: PN turns less hard."""
     random = np.random.default_rng(5)
     for speed in (200, 400):
         sim = Simulation(num_envs=60, substeps=1, red="agent", blue="weave", weave_rudder=1)
@@ -356,7 +356,7 @@ def mirror(state: dict[str, float]) -> dict[str, float]:
 
 @EACH_ISA
 def test_a_graph_depends_on_nothing_but_its_engagement(isa):
-    """In any lane and batch, on any instruction set, the same bits."""
+    """It has the same bits in any lane, batch and instruction set."""
     batch = Simulation(num_envs=20, seed=4, red="snake", blue="ace", start_range_max=31_000)
     for _ in range(50):
         batch.step()

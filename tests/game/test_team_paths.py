@@ -19,7 +19,7 @@ def fly_on(sim: Simulation, paths: Paths) -> None:
 @EACH_SIZE
 @pytest.mark.parametrize("substeps", [5, 40])
 def test_the_fate_of_all_is_what_the_core_has_counted(sizes, substeps):
-    """However short flights are: shots, hits and deaths are those of the records."""
+    """Shots, hits and deaths equal those of the records, however short flights are."""
     changed = 0
     for seed in range(3):
         game = sized(*sizes, substeps=substeps, launch_interval=0)

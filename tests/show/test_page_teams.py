@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from browser import NEEDED
+from needs import nightly
 from pages import columns, go, is_shown, picture, status, text, unpack
 from team_fights import record, sized
 
@@ -202,7 +203,7 @@ def test_it_fits_a_window_and_help_is_of_teams(page):
 
 
 @NEEDED
-@pytest.mark.parametrize("sizes", [(3, 1), (1, 2), (8, 8)], ids="{0[0]}v{0[1]}".format)
+@pytest.mark.parametrize("sizes", [(3, 1), nightly((1, 2)), (8, 8)], ids="{0[0]}v{0[1]}".format)
 def test_sides_of_any_size_are_shown_to_the_end(window, tmp_path, sizes):
     """Every fighter in both views, from the start until most are dead."""
     replay, _ = record(sized(*sizes, time_limit=60), ("shooter", "shooter"), seed=2)

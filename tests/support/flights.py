@@ -64,7 +64,7 @@ class Moment:
 
     @property
     def time_to_go(self) -> float:
-        """Of the inbound missile that arrives first."""
+        """Returns the time to go of the inbound missile that arrives first."""
         times = [
             distance(m, self.red) / closing
             for m in self.inbound

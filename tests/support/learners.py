@@ -230,7 +230,7 @@ class Reference:
         return logprobs.view(shape), values.double().view(shape), entropy
 
     def _remembered(self, policy: torch.nn.Module) -> tuple[list[torch.Tensor], torch.Tensor]:
-        """What a policy with a memory gives, decision by decision, for all segments at once."""
+        """Returns the outputs of a policy with a memory for all segments, decision by decision."""
         seen, ends = self.batch["observations"], self.batch["terminals"]
         h = c = torch.zeros(len(seen), policy.memory_size)
         steps = []

@@ -83,7 +83,7 @@ class Crooked:
     target_speeds: tuple[float, ...] = (180.0, 330.0, 480.0)
 
     def _ranges(self, factor: int) -> np.ndarray:
-        """As in tests/support/state_hash.c."""
+        """Draws ranges as tests/support/state_hash.c does."""
         off, aspect, launch, target = np.indices(_core.MAP_SHAPE)
         offs, aspects, _, _ = _core.MAP_SHAPE
         one_side = np.minimum(aspect, aspects - aspect)

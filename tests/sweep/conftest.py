@@ -1,4 +1,4 @@
-"""What the tests of sweeps share."""
+"""Fixtures that the tests of sweeps share."""
 
 import pufferlib.sweep
 import pytest

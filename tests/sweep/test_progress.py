@@ -1,4 +1,4 @@
-"""What is shown of a sweep while it runs."""
+"""The display of a sweep while it runs."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ def record(tmp_path) -> Record:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch) -> list[float]:
-    """What the time is [s]."""
+    """Sets the time [s]."""
     now = [100.0]
     monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now

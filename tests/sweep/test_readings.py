@@ -172,7 +172,7 @@ def test_a_trial_is_given_up_by_what_others_had_by_then_but_not_at_its_end(tmp_p
 
 
 def stops(score: float, trials, quantile: float = 0.25, least: int = 8, steps: int = 100) -> bool:
-    """Whether a trial with this score after so many steps is given up."""
+    """Returns True if a trial with this score after so many steps is stopped."""
     return hopeless([make_reading(steps, score)], trials, quantile, least) is not None
 
 

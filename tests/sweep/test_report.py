@@ -1,4 +1,4 @@
-"""What a sweep leaves behind: a page that needs nothing else, and the best configuration."""
+"""The results of a sweep: a page that needs nothing else, and the best configuration."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""What a sweep tries next: repeatable, in the ranges, and wiser for what was seen."""
+"""The next trial of a sweep: repeatable, within the ranges, and better for what was seen."""
 
 import math
 import random

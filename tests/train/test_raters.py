@@ -259,7 +259,7 @@ def full_disk(monkeypatch, replays: TrainingReplays) -> None:
 
 
 def no_folder(monkeypatch, replays: TrainingReplays) -> None:
-    """There is no old replay to remove either."""
+    """Fails as if there were no old replay to remove either."""
     folder = replays._folder
     shutil.rmtree(folder)
     folder.write_text("")
