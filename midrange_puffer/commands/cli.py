@@ -125,6 +125,11 @@ MODES = {
         "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
         None,
     ),
+    "record": Mode(
+        "write engagements as a Minari dataset, for imitation and offline learning",
+        "--dataset NAME-v0 [--red NAME|FILE] [--blue NAME|FILE] [--episodes N]",
+        "contest.match",
+    ),
     "play": Mode(
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",

@@ -45,6 +45,12 @@ AnyPlayer = Player | FunctionPlayer | MixedPlayer
 # * their controls as for `Simulation.step`, float32 [num_envs, fighters, 3].
 # `play` overwrites these arrays after the call.
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
+# A function that `play` calls before the first decision of a fight and after every one with
+# * the index of the fight,
+# * its core, whose ended engagements fly on,
+# * the controls of the decision, as for a `Watch`; None before the first one,
+# * its rewards, float32 [num_envs, fighters].
+Follow = Callable[[int, _core.Core, np.ndarray | None, np.ndarray], None]
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ def play(
     greedy: bool = False,
     progress: Callable[[int], None] = lambda count: None,
     watch: Watch | None = None,
+    follow: Follow | None = None,
     *,
     threads: int = 1,
     parameters: Mapping[str, float],
@@ -86,6 +93,7 @@ def play(
         greedy: True if policies take the likeliest action instead of drawing one.
         progress: called after each decision with the number of engagements that ended in it.
         watch: called before every decision of a fight.
+        follow: called before the first and after every decision of a fight.
         threads: number of threads that step the engagements and compute the policies; the result
             does not depend on it.
         parameters: a value for every row of csrc/params.h.
@@ -114,6 +122,9 @@ def play(
     rewards = np.empty(shape, np.float32)
     records = np.empty(shape[:2], _core.RECORD)
     pending = np.ones(shape[:2], bool)
+    for index, core in enumerate(cores):
+        if follow:
+            follow(index, core, None, rewards[index])
     while pending.any():
         open_fights = np.flatnonzero(pending.any(axis=1))
         if players or watch:
@@ -129,6 +140,8 @@ def play(
             ended = cores[index].take_records()
             records[index, ended["env"]] = ended
             pending[index, ended["env"]] = False
+            if follow:
+                follow(index, cores[index], commands[index], rewards[index])
         progress(int(before - pending.sum()))
     return list(records)
 

@@ -19,8 +19,9 @@ from midrange_puffer.gymnasium_import import gymnasium
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
 
+ENV_ID = "Midrange-v0"
 gymnasium.register(
-    "Midrange-v0",
+    ENV_ID,
     entry_point="midrange_puffer.envs.gym:MidrangeEnv",
     vector_entry_point="midrange_puffer.envs.gym_vector:make_vector_env",
 )

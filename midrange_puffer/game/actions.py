@@ -35,6 +35,16 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
     return values
 
 
+def levels(values: np.ndarray, in_team: bool = False) -> np.ndarray:
+    """Returns the discrete actions int32 [..., 3] of controls [..., 3], the reverse of `controls`.
+
+    Controls between two levels give the nearer one.
+    """
+    shares = (values - LOWEST) / (HIGHEST - LOWEST)
+    shares[..., 2] -= in_team * (shares[..., 2] > 0)
+    return np.rint(shares * _HIGHEST_LEVELS).astype(np.int32)
+
+
 def within_limits(values: np.ndarray) -> np.ndarray:
     """Returns continuous actions [n, 3] clipped to the limits of controls."""
     return np.clip(values, LOWEST, HIGHEST)

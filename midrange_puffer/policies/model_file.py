@@ -76,6 +76,33 @@ _ALLOWED = {
 }
 
 
+def new_policy(config: Mapping[str, Mapping[str, Any]]) -> PolicyModule:
+    """Returns a policy with random weights, on the CPU.
+
+    Args:
+        config: the configuration; its sections [base], [env], [policy] and [rnn] are used.
+
+    Raises:
+        OwnCodeError: The user's own policy cannot be used.
+    """
+    base, kind = config["base"], policy_class(config["base"]["policy_name"])
+    spaces = policy_spaces(config["env"])
+    return make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
+
+
+def save_policy(
+    path: str | Path,
+    config: Mapping[str, Mapping[str, Any]],
+    policy: PolicyModule,
+    metadata: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Writes a policy of `new_policy` as a model file, for training that is not the trainer's.
+
+    The arguments and errors are those of `save_model`.
+    """
+    save_model(Path(path), config, policy.state_dict(), 0, metadata=metadata)
+
+
 def save_model(
     path: Path,
     config: Mapping[str, Mapping[str, Any]],

@@ -20,7 +20,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.networks import fit_to_team, make_policy, policy_class
+from midrange_puffer.policies.networks import fit_to_team
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
@@ -225,10 +225,8 @@ def first_policy(run: Run) -> PolicyModule:
     if config.base.load_model_path is not None:
         return given_policy(config).to(device)
     spaces = model_file.policy_spaces(config.env)
-    base = config.base
-    kind = policy_class(base.policy_name)
-    policy = make_policy(spaces, config.policy, base.rnn_name, config.rnn, kind)
-    if base.policy_name != PACKAGE:
+    policy = model_file.new_policy(config)
+    if config.base.policy_name != PACKAGE:
         check_outputs(policy, spaces)
     return policy.to(device)
 

@@ -19,7 +19,6 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION
 from midrange_puffer.names import inside
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.networks import make_policy, policy_class
 from midrange_puffer.policies.pool_file import PoolError, read_members
 from midrange_puffer.train.cluster.connect import (
     ClusterError,
@@ -71,10 +70,7 @@ class Collector:
         origin = "a collector"
         config = config.replaced("vec", origin, backend="PufferEnv", num_envs=1)
         config = config.replaced("train", origin, device="cpu", threads=1)
-        spaces = model_file.policy_spaces(config.env)
-        rnn_name = config.base.rnn_name
-        kind = policy_class(config.base.policy_name)
-        self._policy = make_policy(spaces, config.policy, rnn_name, config.rnn, kind)
+        self._policy = model_file.new_policy(config)
         vecenv = VecEnv(make_env, config, pool)
         # PuffeRL for its buffers and `evaluate`; it never trains.
         batch = vecenv.num_agents * config.train.bptt_horizon
