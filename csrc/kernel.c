@@ -242,8 +242,14 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_assert_state(sim, block);
 }
 
+// In one against one with full information flights of any lengths give the same. Otherwise the steps are flown one by
+// one: beliefs move by the length of a flight, and missiles find new targets at its end.
 static void advance_block(const MrSim *sim, int32_t block, int32_t steps) {
-  mr_fly_block(sim, mr_block(sim, block), mr_picture(sim, block), steps, MR_NOTHING_AHEAD);
+  MrPicture *picture = mr_picture(sim, block);
+  int32_t length = picture || MR_SIDE > 1 ? 1 : steps;
+  for (int32_t flown = 0; flown < steps; flown += length) {
+    mr_fly_block(sim, mr_block(sim, block), picture, length, MR_NOTHING_AHEAD);
+  }
   mr_assert_state(sim, block);
 }
 

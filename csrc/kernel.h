@@ -43,12 +43,13 @@ typedef struct MrAccess {
   const MrField *(*fields)(MrEntity entity);
   void (*get_field)(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
   void (*get_fighter)(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
-  void (*set_fighter)(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
+  const char *(*set_fighter)(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
   void (*get_missile)(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
-  void (*set_missile)(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
-  // The first field that is out of its range in blocks and pictures, which is NULL without sensors; or NULL. They may
-  // be at any address, aligned or not.
-  const MrField *(*find_wrong)(const MrSim *sim, const char *blocks, const char *pictures);
+  const char *(*set_missile)(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
+  // The name of the first thing that is wrong in the blocks and pictures of a snapshot; or NULL. They may be at any
+  // address, aligned or not. `pictures` is NULL without sensors.
+  const char *(*find_wrong)(const MrSim *sim, const char *blocks, const char *pictures);
+  void (*count_live)(MrSim *sim);  // counts the missiles of each slot anew
   uint64_t (*fight_hash)(const MrSim *sim);
   uint64_t (*state_hash)(const MrSim *sim);
 } MrAccess;

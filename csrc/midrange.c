@@ -321,16 +321,16 @@ void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterSta
   sim->access->get_fighter(sim, env, fighter, state);
 }
 
-void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
-  sim->access->set_fighter(sim, env, fighter, state);
+const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+  return sim->access->set_fighter(sim, env, fighter, state);
 }
 
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
   sim->access->get_missile(sim, env, slot, state);
 }
 
-void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
-  sim->access->set_missile(sim, env, slot, state);
+const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
+  return sim->access->set_missile(sim, env, slot, state);
 }
 
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
@@ -354,10 +354,11 @@ void mr_snapshot(const MrSim *sim, void *bytes) {
 
 const char *mr_restore(MrSim *sim, const void *bytes) {
   const char *blocks = (const char *)bytes + sizeof sim->seed, *pictures = blocks + blocks_bytes(sim);
-  const MrField *wrong = sim->access->find_wrong(sim, blocks, sim->pictures ? pictures : NULL);
-  if (wrong) return wrong->name;
+  const char *wrong = sim->access->find_wrong(sim, blocks, sim->pictures ? pictures : NULL);
+  if (wrong) return wrong;
   memcpy(&sim->seed, bytes, sizeof sim->seed);
   memcpy(sim->blocks, blocks, blocks_bytes(sim));
+  sim->access->count_live(sim);
   if (sim->pictures) memcpy(sim->pictures, pictures, pictures_bytes(sim));
   return NULL;
 }

@@ -291,7 +291,8 @@ void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *resul
 // pilots are ignored. rewards: float32 [num_envs][fighters], or NULL.
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 
-// Flies physics steps only: no launches, outcomes or rewards. Actuators follow the commands last given.
+// Flies physics steps only: no launches, outcomes or rewards. Actuators follow the commands last given. It does not
+// matter to the bit how many calls the steps are in. RULES.md, "Order of events".
 void mr_advance(MrSim *sim, int32_t steps);
 
 // Observations of the agents [agents][features], or of every fighter [num_envs][fighters][features].
@@ -301,10 +302,12 @@ void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
-// Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile.
-void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
+// Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both
+// return NULL; or, if a member is out of its range, they change nothing and return its name. The direction must be a
+// unit vector; a missile's owner and target must be fighters of the two sides, if it is active.
+const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
-void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
+const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
 // Launches a missile at once, at the nearest enemy; the launch interval does not count. Returns false when the fighter
 // is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
@@ -314,7 +317,8 @@ bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
 // Exact copies of the state. mr_restore takes a snapshot of a simulation with an equal configuration. It returns
-// NULL; or, if a field is out of its range, it changes nothing and returns the field's name.
+// NULL; or, if a field is out of its range, a direction is not a unit vector or a target is not a living enemy, it
+// changes nothing and returns the name. So any bytes give either an error or a state that can be flown.
 size_t mr_snapshot_bytes(const MrSim *sim);
 void mr_snapshot(const MrSim *sim, void *bytes);
 const char *mr_restore(MrSim *sim, const void *bytes);

@@ -4,6 +4,7 @@
 // sides, MR_SIDE.
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static const Entity entities[MR_ENTITY_COUNT] = {
 
 static const MrField *fields_of(MrEntity entity) { return entities[entity].fields; }
 
-// A block and its picture, which is NULL without sensors. They may be at any address, aligned or not.
+// A block and its picture, which is NULL without sensors.
 typedef struct {
   const void *block, *picture;
 } State;
@@ -77,57 +78,118 @@ static void get_field(const MrSim *sim, MrEntity kind, const MrField *field, voi
   }
 }
 
+// Checks -------------------------------------------------------------------------------------------------
+//
+// A state from outside is checked before it is flown: its fields by their ranges, and the numbers of fighters and the
+// directions that the steps rely on. `flown` is true of a state that has been flown on since it was checked: it may have
+// left the ends of the wide ranges, and directions may have drifted.
+
+// An end of a field's range.
+static double range_end(double end, bool flown) { return flown && fabs(end) > 1e4 ? 2.0 * end : end; }
+
 // True if the value at an address is in the field's range. Not-a-number is in no range.
-static bool in_range(const MrField *field, const char *at) {
+static bool in_range(const MrField *field, const char *at, bool flown) {
   int32_t whole;
   float number;
   memcpy(&whole, at, sizeof whole);
   memcpy(&number, at, sizeof number);
   double value = field->is_int ? whole : (double)number;
-  return value >= field->minimum && value <= field->maximum;
+  return value >= range_end(field->minimum, flown) && value <= range_end(field->maximum, flown);
 }
 
-// The first field that is out of its range; NULL if there is none.
-static const MrField *field_out_of_range(State state) {
-  for (size_t kind = 0; kind < MR_ENTITY_COUNT; kind++) {
-    const Entity *entity = &entities[kind];
-    if (entity->known && !state.picture) continue;
-    for (const MrField *field = entity->fields; field->name; field++) {
-      for (int32_t number = 0; number < entity->room; number++) {
-        MR_EACH_LANE(i) {
-          if (!in_range(field, place(state, entity, number, field, i))) return field;
-        }
-      }
-    }
+// The name of the first field of an entity that is out of its range in one lane; NULL if there is none.
+static const char *out_of_range(State state, const Entity *entity, int32_t number, int lane, bool flown) {
+  for (const MrField *field = entity->fields; field->name; field++) {
+    if (!in_range(field, place(state, entity, number, field, lane), flown)) return field->name;
   }
   return NULL;
 }
 
-#ifndef NDEBUG
-static void assert_unit(const MrBody *body, int lane) {
+// NULL if a body's direction is a unit vector in one lane.
+static const char *wrong_direction(const MrBody *body, int lane, bool flown) {
   float length2 = body->c[lane] * body->c[lane] + body->s[lane] * body->s[lane];
-  assert(length2 > 0.99f && length2 < 1.01f && "a direction is a unit vector");
+  return fabsf(length2 - 1.0f) < (flown ? 0.02f : 0.01f) ? NULL : "direction";
 }
 
+// True if `other` is the number of an enemy of a fighter, which may be any number, too.
+static bool is_enemy(const MrSim *sim, int32_t fighter, int32_t other) {
+  bool are_fighters = fighter >= 0 && fighter < mr_fighters(sim) && other >= 0 && other < mr_fighters(sim);
+  return are_fighters && mr_side(sim, fighter) != mr_side(sim, other);
+}
+
+// The name of what is wrong about a missile that flies, beside the ranges of its fields; NULL if nothing is.
+static const char *wrong_missile(const MrSim *sim, const MrMissile *m, int lane, bool flown) {
+  if (!m->active[lane]) return NULL;
+  return is_enemy(sim, m->owner[lane], m->target[lane]) ? wrong_direction(&m->body, lane, flown) : "target";
+}
+
+// The same about all that is in one lane. In one against one a fighter has no field for its target.
+static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int lane, bool flown) {
+  const char *wrong = NULL;
+  for (int32_t f = 0; f < mr_fighters(sim) && !wrong; f++) {
+    wrong = wrong_direction(&b->fighters[f].body, lane, flown);
+#if MR_SIDE > 1
+    if (!is_enemy(sim, f, b->fighters[f].target[lane])) wrong = "target";
+#endif
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES && !wrong; slot++) {
+    const MrMissile *m = &b->missiles[slot];
+    wrong = wrong_missile(sim, m, lane, flown);
+    if (!wrong && m->active[lane] && !b->fighters[m->target[lane]].alive[lane]) wrong = "target";
+  }
+  for (int32_t n = 0; picture && n < mr_contacts(sim) && !wrong; n++) {
+    wrong = wrong_direction(&picture->contacts[n].body, lane, flown);
+  }
+  return wrong;
+}
+
+// The same about a block.
+static const char *wrong_block(const MrSim *sim, const MrBlock *b, const MrPicture *picture, bool flown) {
+  State state = {b, picture};
+  const char *wrong = NULL;
+  for (size_t kind = 0; kind < MR_ENTITY_COUNT; kind++) {
+    const Entity *entity = &entities[kind];
+    if (entity->known && !picture) continue;
+    for (int32_t number = 0; number < entity->room; number++) {
+      for (int i = 0; i < MR_LANES && !wrong; i++) wrong = out_of_range(state, entity, number, i, flown);
+    }
+  }
+  for (int i = 0; i < MR_LANES && !wrong; i++) wrong = wrong_lane(sim, b, picture, i, flown);
+  return wrong;
+}
+
+#ifndef NDEBUG
 void mr_assert_state(const MrSim *sim, int32_t block) {
   const MrBlock *b = mr_block(sim, block);
-  const MrField *wrong = field_out_of_range(state_of(sim, block));
-  if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
-  assert(!wrong && "every field is in its range");  // stderr has just named the field
-  for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    MR_EACH_LANE(i) assert_unit(&b->fighters[f].body, i);
-  }
+  const char *wrong = wrong_block(sim, b, mr_picture(sim, block), true);
+  if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong);
+  assert(!wrong && "the state is possible");  // stderr has just named what is not
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    const MrMissile *m = &b->missiles[slot];
-    assert(b->live[slot] == mr_count(m->active) && "`live` counts the lanes whose slot is active");
-    MR_EACH_LANE(i) {
-      if (!m->active[i]) continue;
-      assert_unit(&m->body, i);
-      assert(b->fighters[m->target[i]].alive[i] && "every missile's target is alive");
-    }
+    assert(b->live[slot] == mr_count(b->missiles[slot].active) && "`live` counts the lanes whose slot is active");
   }
 }
 #endif
+
+// Snapshots are at any address, aligned or not: blocks are checked as copies.
+static const char *find_wrong(const MrSim *sim, const char *blocks, const char *pictures) {
+  MrBlock b;
+  MrPicture picture;
+  const char *wrong = NULL;
+  for (int32_t block = 0; block < sim->num_blocks && !wrong; block++) {
+    memcpy(&b, blocks + (size_t)block * sizeof b, sizeof b);
+    if (pictures) memcpy(&picture, pictures + (size_t)block * sizeof picture, sizeof picture);
+    wrong = wrong_block(sim, &b, pictures ? &picture : NULL, false);
+  }
+  return wrong;
+}
+
+static void count_live(MrSim *sim) {
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    MrBlock *b = mr_block(sim, block);
+    memset(b->live, 0, sizeof b->live);
+    for (int32_t slot = 0; slot < MR_MISSILES; slot++) b->live[slot] = mr_count(b->missiles[slot].active);
+  }
+}
 
 // Entities -----------------------------------------------------------------------------------------------
 
@@ -154,17 +216,25 @@ static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
   }
 }
 
-static void set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
   MrBlock *b = mr_block(sim, env / MR_LANES);
-  MrFighter *to = &b->fighters[fighter];
+  MrFighter *to = &b->fighters[fighter], before = *to;
   int i = env % MR_LANES;
+  if (state->launch_wait < 0 || state->launch_wait > INT32_MAX - b->time[i]) return "launch_wait";
   MR_FIGHTER_STATE(MR_SET)
   to->rudder_command[i] = state->rudder;
   to->throttle_command[i] = state->throttle;
   to->ready[i] = b->time[i] + state->launch_wait;
+  const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_FIGHTER], fighter, i, false);
+  if (!wrong) wrong = wrong_direction(&to->body, i, false);
+  if (wrong) {
+    *to = before;
+    return wrong;
+  }
   drop_missiles_at_dead(sim, b, i);
   mr_assert_state(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, env / MR_LANES, i);
+  return NULL;
 }
 
 static void get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
@@ -173,11 +243,17 @@ static void get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileSt
   *state = from->active[i] ? (MrMissileState){MR_MISSILE_STATE(MR_GET)} : (MrMissileState){0};
 }
 
-static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
+static const char *set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
   MrBlock *b = mr_block(sim, env / MR_LANES);
-  MrMissile *to = &b->missiles[slot];
+  MrMissile *to = &b->missiles[slot], before = *to;
   int i = env % MR_LANES;
   MR_MISSILE_STATE(MR_SET)
+  const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_MISSILE], slot, i, false);
+  if (!wrong) wrong = wrong_missile(sim, to, i, false);
+  if (wrong) {
+    *to = before;
+    return wrong;
+  }
   b->live[slot] = mr_count(to->active);
   if (sim->pictures) {  // it believes in the true target, without a lock
     mr_believe_in(&b->fighters[state->target].body, 0, &mr_picture(sim, env / MR_LANES)->beliefs[slot], i);
@@ -185,14 +261,6 @@ static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileSt
   drop_missiles_at_dead(sim, b, i);
   mr_assert_state(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, env / MR_LANES, i);
-}
-
-static const MrField *find_wrong(const MrSim *sim, const char *blocks, const char *pictures) {
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    const char *picture = pictures ? pictures + (size_t)block * sizeof(MrPicture) : NULL;
-    const MrField *wrong = field_out_of_range((State){blocks + (size_t)block * sizeof(MrBlock), picture});
-    if (wrong) return wrong;
-  }
   return NULL;
 }
 
@@ -260,6 +328,7 @@ const MrAccess MR_OF_SIDE(mr_access_) = {
     .get_missile = get_missile,
     .set_missile = set_missile,
     .find_wrong = find_wrong,
+    .count_live = count_live,
     .fight_hash = fight_hash,
     .state_hash = state_hash,
 };

@@ -9,14 +9,22 @@
 // field is one new row. SI units.
 //
 //   type: float or int32_t.
-//   minimum, maximum: the ends of the range; both are allowed values.
+//   minimum, maximum: the ends of the range; both are allowed values. A step on numbers within these ranges overflows
+//     nothing.
 //   hashed: 1 if the further course of the engagement depends on the field. 0 if the field is only counted for the
 //     record, or follows from fields that are hashed.
 
 #pragma once
 
-#include <float.h>
 #include <stdint.h>
+
+// Ends of wide ranges, far beyond those of a game: physics steps and decisions; tallies, of which 16 fighters' sum is a
+// number, too; episodes; numbers in general; speeds [m/s].
+#define MR_STEPS_MAX 0x3fffffff
+#define MR_TALLY_MAX 0x03ffffff
+#define MR_EPISODE_MAX 0x5fffffff
+#define MR_NUMBER_MAX 1e12f
+#define MR_SPEED_MAX 1e5f
 
 // clang-format off
 
@@ -24,42 +32,42 @@
 // start does not reset them. The state hash takes in the engagement's number beside the seed; the fight hash does not.
 #define MR_KEY_FIELDS(X) \
   X(int32_t, engagement, 0, 0, INT32_MAX, 0, "number of the engagement") \
-  X(int32_t, episode, 0, 0, INT32_MAX, 1, "number of the episode, from 0")
+  X(int32_t, episode, 0, 0, MR_EPISODE_MAX, 1, "number of the episode, from 0")
 
 #define MR_ENGAGEMENT_FIELDS(X) \
-  X(int32_t, time, 0, 0, INT32_MAX, 1, "physics steps since the start") \
-  X(int32_t, decisions, 0, 0, INT32_MAX, 1, "decisions since the start") \
+  X(int32_t, time, 0, 0, MR_STEPS_MAX, 1, "physics steps since the start") \
+  X(int32_t, decisions, 0, 0, MR_STEPS_MAX, 1, "decisions since the start") \
   X(int32_t, outcome, MR_OPEN, MR_OPEN, MR_DRAW, 1, "MrOutcome") \
   X(int32_t, truncated, 0, 0, 1, 1, "1 if the time limit ended the engagement with both sides alive") \
-  X(float, potential, 0, -FLT_MAX, FLT_MAX, 1, "red's potential after the last decision; RULES.md, Rewards") \
-  X(float, geometry, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_geometry") \
-  X(float, stock, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_ammunition") \
-  X(float, threat, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_threat") \
-  X(float, paid_geometry, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_geometry") \
-  X(float, paid_ammunition, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_ammunition") \
-  X(float, paid_threat, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_threat") \
-  X(float, paid_pressure, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_pressure")
+  X(float, potential, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "red's potential after the last decision; RULES.md, Rewards") \
+  X(float, geometry, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "the potential's part of reward_geometry") \
+  X(float, stock, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "the potential's part of reward_ammunition") \
+  X(float, threat, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "the potential's part of reward_threat") \
+  X(float, paid_geometry, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_geometry") \
+  X(float, paid_ammunition, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_ammunition") \
+  X(float, paid_threat, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_threat") \
+  X(float, paid_pressure, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_pressure")
 
 // The fields that fighters and missiles share.
 #define MR_BODY_FIELDS(X) \
-  X(float, x, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
-  X(float, y, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
+  X(float, x, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
+  X(float, y, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
   X(float, c, 1, -2, 2, 1, "direction of the velocity as a unit vector: x, the cosine of the heading") \
   X(float, s, 0, -2, 2, 1, "direction of the velocity: y, the sine of the heading") \
-  X(float, v, 0, 0, FLT_MAX, 1, "speed [m/s]") \
+  X(float, v, 0, 0, MR_SPEED_MAX, 1, "speed [m/s]") \
   X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left")
 
 // Tactics of a scripted pilot, drawn at the start of the engagement. RULES.md, "Pilots".
 #define MR_TACTICS_FIELDS(X) \
-  X(float, fire_r_max, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_max") \
-  X(float, fire_r_nez, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_NEZ") \
+  X(float, fire_r_max, 0, 0, MR_NUMBER_MAX, 1, "fires inside this fraction of R_max") \
+  X(float, fire_r_nez, 0, 0, MR_NUMBER_MAX, 1, "fires inside this fraction of R_NEZ") \
   X(int32_t, salvo, 0, 0, INT32_MAX, 0, "has at most this many of its missiles in the air") \
   X(int32_t, reserve, 0, 0, INT32_MAX, 0, "keeps this many missiles for shots inside R_NEZ") \
   X(int32_t, delay, 0, 0, INT32_MAX, 1, "time for which it flies on after a launch [physics steps]") \
   X(float, off_c, 1, -1, 1, 0, "angle off the enemy at which it flies after the delay, while its missile is in the air: cosine") \
   X(float, off_s, 0, -1, 1, 0, "sine of that angle") \
-  X(float, cold_time, 0, 0, FLT_MAX, 1, "evades missiles with less time to go [s]") \
-  X(float, guard, 0, -FLT_MAX, FLT_MAX, 1, "if prudent, evades missiles that would fall short by less than this when nose-on [m]") \
+  X(float, cold_time, 0, 0, MR_NUMBER_MAX, 1, "evades missiles with less time to go [s]") \
+  X(float, guard, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "if prudent, evades missiles that would fall short by less than this when nose-on [m]") \
   X(int32_t, prudent, 0, 0, 1, 0, "1 if it evades only missiles within the guard, and flies away when all its missiles are spent") \
   X(float, weave_c, 1, -1, 1, 0, "angle off the enemy of the weave with which it evades: cosine; with the angle 0 it runs instead") \
   X(float, weave_s, 0, -1, 1, 0, "sine of that angle")
@@ -72,15 +80,15 @@
   X(int32_t, alive, 1, 0, 1, 1, "1 until it is hit") \
   X(int32_t, ammunition, 0, 0, MR_MISSILES_PER_FIGHTER, 1, "missiles left") \
   X(int32_t, ready, 0, 0, INT32_MAX, 1, "time from which the next launch is allowed [physics steps]") \
-  X(int32_t, launched, 0, 0, INT32_MAX, 1, "time of the last launch [physics steps]") \
+  X(int32_t, launched, 0, 0, MR_STEPS_MAX, 1, "time of the last launch [physics steps]") \
   X(int32_t, pilot, MR_PILOT_agent, MR_PILOT_agent, MR_PILOT_COUNT - 1, 1, "MrPilot") \
-  X(int32_t, pressed, 0, 0, INT32_MAX, 0, "time for which it pressed, counted if pressing_margin is not 0 [physics steps]") \
-  X(int32_t, shots, 0, 0, INT32_MAX, 0, "missiles launched") \
-  X(int32_t, hits, 0, 0, INT32_MAX, 0, "missiles that hit") \
-  X(int32_t, shots_in_nez, 0, 0, INT32_MAX, 0, "missiles launched inside R_NEZ") \
-  X(int32_t, shots_wasted, 0, 0, INT32_MAX, 0, "missiles launched nearer than R_min or farther than R_aero") \
-  X(float, launch_range, 0, 0, FLT_MAX, 0, "sum of the ranges at the launches [m]") \
-  X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of its rewards") \
+  X(int32_t, pressed, 0, 0, MR_TALLY_MAX, 0, "time for which it pressed, counted if pressing_margin is not 0 [physics steps]") \
+  X(int32_t, shots, 0, 0, MR_TALLY_MAX, 0, "missiles launched") \
+  X(int32_t, hits, 0, 0, MR_TALLY_MAX, 0, "missiles that hit") \
+  X(int32_t, shots_in_nez, 0, 0, MR_TALLY_MAX, 0, "missiles launched inside R_NEZ") \
+  X(int32_t, shots_wasted, 0, 0, MR_TALLY_MAX, 0, "missiles launched nearer than R_min or farther than R_aero") \
+  X(float, launch_range, 0, 0, MR_NUMBER_MAX, 0, "sum of the ranges at the launches [m]") \
+  X(float, episode_return, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of its rewards") \
   MR_TEAM_FIELDS(X)
 
 // Fields of fighters in teams only.
@@ -88,7 +96,7 @@
 #define MR_TEAM_FIELDS(X)
 #else
 #define MR_TEAM_FIELDS(X) \
-  X(float, merit, 0, -FLT_MAX, FLT_MAX, 1, "its own potential after the last decision; RULES.md, Rewards") \
+  X(float, merit, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "its own potential after the last decision; RULES.md, Rewards") \
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the enemy that a pilot flies against") \
   X(int32_t, chosen, 0, 0, INT32_MAX, 1, "time from which the pilot may choose another one [physics steps]")
 #endif
@@ -99,21 +107,21 @@
   X(int32_t, active, 0, 0, 1, 0, "1 while a missile flies in this slot") \
   X(int32_t, owner, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that launched it") \
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that it attacks") \
-  X(int32_t, age, 0, 0, INT32_MAX, 1, "physics steps since the launch")
+  X(int32_t, age, 0, 0, MR_STEPS_MAX, 1, "physics steps since the launch")
 
 // A fighter's contact with an enemy, beside the believed body: MR_BODY_FIELDS, whose rudder is always 0.
 #define MR_CONTACT_FIELDS(X) \
   X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LINKED, 1, "MrSource") \
-  X(int32_t, age, 0, 0, INT32_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
-  X(int32_t, seen, -1, -1, INT32_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
+  X(int32_t, age, 0, 0, MR_STEPS_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
+  X(int32_t, seen, -1, -1, MR_STEPS_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
 
 // A missile's belief of its target. The fields of an empty slot do not matter.
 #define MR_BELIEF_FIELDS(X) \
-  X(float, x, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
-  X(float, y, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
-  X(float, vx, 0, -FLT_MAX, FLT_MAX, 1, "velocity [m/s]") \
-  X(float, vy, 0, -FLT_MAX, FLT_MAX, 1, "velocity [m/s]") \
+  X(float, x, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
+  X(float, y, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
+  X(float, vx, 0, -MR_SPEED_MAX, MR_SPEED_MAX, 1, "velocity [m/s]") \
+  X(float, vy, 0, -MR_SPEED_MAX, MR_SPEED_MAX, 1, "velocity [m/s]") \
   X(int32_t, locked, 0, 0, 1, 1, "1 if the seeker has a lock") \
-  X(int32_t, unseen, 0, 0, INT32_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]")
+  X(int32_t, unseen, 0, 0, MR_STEPS_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]")
 
 // clang-format on

@@ -58,6 +58,13 @@ cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
     return 0
 
 
+cdef int _refuse(str kind, const char *wrong) except -1:
+    """Raises ValueError if the core has named something that is wrong, which is not NULL."""
+    if wrong != NULL:
+        raise ValueError(f"{kind} whose {wrong.decode()} is out of range")
+    return 0
+
+
 cdef int _check_aligned(const void *numbers, str name) except -1:
     """Refuses numbers of 4 bytes at an address that C may not read them from."""
     if <size_t> numbers % 4:

@@ -322,9 +322,13 @@ cdef class Core:
         return state
 
     def set_fighter(self, Py_ssize_t env, Py_ssize_t fighter, MrFighterState state):
-        """Sets all of MrFighterState except the pilot."""
+        """Sets all of MrFighterState except the pilot.
+
+        Raises:
+            ValueError: a value is out of its range, or the direction is not a unit vector.
+        """
         self._check_index(env, fighter, self.fighters, "fighter")
-        mr_set_fighter(self._idle(), env, fighter, &state)
+        _refuse("fighter", mr_set_fighter(self._idle(), env, fighter, &state))
 
     def get_missile(self, Py_ssize_t env, Py_ssize_t slot):
         """Returns the state of one missile slot as a dict of MrMissileState."""
@@ -334,11 +338,21 @@ cdef class Core:
         return state
 
     def set_missile(self, Py_ssize_t env, Py_ssize_t slot, MrMissileState state):
-        """Sets one missile slot."""
+        """Sets one missile slot.
+
+        Raises:
+            ValueError: a value is out of its range, the direction is not a unit vector, or owner
+                and target are on one side.
+        """
         self._check_index(env, slot, self.slots, "missile")
         self._check_index(env, state.owner, self.fighters, "owner")
         self._check_index(env, state.target, self.fighters, "target")
-        mr_set_missile(self._idle(), env, slot, &state)
+        cdef bint is_red = state.owner < self.red_size
+        if state.active and is_red == (state.target < self.red_size):
+            enemies = range(self.red_size, self.fighters) if is_red else range(self.red_size)
+            raise ValueError(f"target = {state.target}: must be an enemy of owner {state.owner}, "
+                             f"{min(enemies)} ... {max(enemies)}")
+        _refuse("missile", mr_set_missile(self._idle(), env, slot, &state))
 
     def launch(self, Py_ssize_t env, Py_ssize_t fighter):
         """Launches at once. False without a missile, a living enemy or, with sensors, a track."""
@@ -391,13 +405,15 @@ cdef class Core:
         return bytes(out)
 
     def restore(self, const uint8_t[::1] state):
-        """Restores a snapshot that an equal simulation's snapshot() has given."""
+        """Restores a snapshot that an equal simulation's snapshot() has given.
+
+        Raises:
+            ValueError: the size is another, or the contents are impossible; nothing is changed.
+        """
         if <size_t> state.shape[0] != mr_snapshot_bytes(self._idle()):
             raise ValueError(f"snapshot of {state.shape[0]} bytes: "
                              f"this simulation's have {mr_snapshot_bytes(self._idle())}")
-        cdef const char *wrong = mr_restore(self._idle(), &state[0])
-        if wrong != NULL:
-            raise ValueError(f"snapshot whose {wrong.decode()} is out of range")
+        _refuse("snapshot", mr_restore(self._idle(), &state[0]))
 
     def state_hash(self):
         """Returns a 64-bit hash of all that the future depends on, given parameters and pilots."""

@@ -160,8 +160,9 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     for name in ("x", "y", "speed"):
         state[name] = float(contact[name])
     if contact["source"] in TRACKS:
-        state["direction_x"] = float(contact["vx"] / max(contact["speed"], 1e-3))
-        state["direction_y"] = float(contact["vy"] / max(contact["speed"], 1e-3))
+        if contact["speed"] >= 1e-3:  # else any direction will do
+            state["direction_x"] = float(contact["vx"] / contact["speed"])
+            state["direction_y"] = float(contact["vy"] / contact["speed"])
     else:
         state["alive"] = 0
     out.core.set_fighter(0, 1 - side, state)

@@ -195,6 +195,55 @@ def test_a_wrong_value_of_a_missile_is_refused_and_changes_nothing(name, values)
     assert sim.state_hash() == before
 
 
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+@pytest.mark.parametrize(
+    ("sizes", "owner", "target", "enemies"),
+    [
+        ((1, 1), 0, 0, "1 ... 1"),
+        ((2, 2), 0, 1, "2 ... 3"),
+        ((2, 2), 3, 3, "0 ... 1"),
+        ((1, 3), 1, 3, "0 ... 0"),
+    ],
+)
+def test_a_target_on_the_owners_side_is_refused(sizes, owner, target, enemies, sensing):
+    """With sensors there is no contact with it: the core read outside its memory."""
+    sim = Simulation(red_size=sizes[0], blue_size=sizes[1], sensing=sensing)
+    before = sim.state_hash()
+    place = {"x": 0, "y": 0, "heading_deg": 0, "speed": 500}
+    wrong = re.escape(f"target = {target}: must be an enemy of owner {owner}, {enemies}")
+    with pytest.raises(ValueError, match=wrong):
+        sim.set_missile(0, 0, owner=owner, target=target, **place)
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        ("fighter", "launch_wait", -1),
+        ("fighter", "launch_wait", 2**31 - 1),
+        ("fighter", "alive", 2),
+        ("fighter", "ammunition", 7),
+        ("fighter", "direction_x", 0.5),
+        ("fighter", "x", float("nan")),
+        ("missile", "active", 2),
+        ("missile", "age", -1),
+        ("missile", "direction_y", 2.0),
+        ("missile", "speed", 1e30),
+    ],
+)
+def test_the_core_itself_refuses_what_cannot_be_set(kind, name, value):
+    """Its callers are the simulations of games, pages and copies, which give it a whole state."""
+    sim = Simulation(red_size=2, blue_size=2)
+    sim.step()
+    sim.set_missile(0, 0, owner=0, x=0, y=0, heading_deg=0, speed=500)
+    before = sim.state_hash()
+    state = getattr(sim.core, f"get_{kind}")(0, 0) | {name: value}
+    word = name.replace("_x", "").replace("_y", "").replace("speed", "v")
+    with pytest.raises(ValueError, match=f"{kind} whose {word} is out of range"):
+        getattr(sim.core, f"set_{kind}")(0, 0, state)
+    assert sim.state_hash() == before
+
+
 @pytest.mark.parametrize(("env", "entity"), [(-1, 0), (2, 0), (0, -1), (0, 12), (2**30, 0)])
 def test_indices_out_of_range_are_refused(env, entity):
     sim = Simulation(num_envs=2)
@@ -294,6 +343,98 @@ def test_a_snapshot_with_impossible_contents_is_refused(fight):
     body = len(snapshot) - len(fight._core.snapshot()) - fight.rewards.nbytes - 32
     forged = snapshot[body : body + 32] + b"\xff" * (len(snapshot) - body - 32)
     refuses(fight, snapshot[: body - 32] + hashlib.sha256(forged).digest() + forged, "out of range")
+
+
+def sealed(snapshot: bytes, place: int, word: int | float) -> bytes:
+    """The snapshot with another int32 or float32 at a place, and a checksum that fits."""
+    magic, body = snapshot[:20], bytearray(snapshot[52:])
+    place += len(body) if place < 0 else 32
+    body[place : place + 4] = np.array(word, np.int32 if isinstance(word, int) else "f4").tobytes()
+    return magic + hashlib.sha256(body).digest() + body
+
+
+def test_counts_that_follow_from_fields_are_not_read_from_a_snapshot(fight):
+    """How many missiles fly in a slot indexed the core's arrays, and crashed it."""
+    snapshot, before = fight.snapshot(), fight.state_hash()
+    for slot in range(12):
+        for count in (2**31 - 1, -1, 1, 0):
+            fight.restore(sealed(snapshot, 4 * slot - 64, count))
+            assert fight.snapshot() == snapshot
+    assert fight.state_hash() == before
+
+
+@pytest.fixture(scope="module")
+def melee() -> Simulation:
+    """Two against two with radars, a missile of red's first in the air, blue's second dead."""
+    sim = Simulation(red_size=2, blue_size=2, sensing="radar")
+    sim.set_fighter(0, 3, alive=False)
+    sim.set_missile(0, 0, owner=0, target=2, x=0, y=0, heading_deg=0, speed=500)
+    return sim
+
+
+LANES = 64  # bytes of a field in a block, whose engagements are its lanes
+
+
+def place_in(sim: Simulation, entity: str, number: int, name: str) -> int:
+    """Where the body of a snapshot has a field of the first engagement of a block."""
+    names = {kind: list(sim.core.read(kind)) for kind in ("engagement", "fighter", "missile")}
+    sizes = [len(fields) for fields in names.values()]
+    [side] = [  # the room for fighters of a side, by the size of a block
+        n
+        for n in (1, 2, 4, 8)
+        if sim.core.state_bytes == 4 * np.dot(sizes, (1, 2 * n, 12 * n)) + 4 * -(-12 * n // 16)
+    ]
+    known = {kind: list(sim.core.read(kind)) for kind in ("contact", "belief")}
+    counts = {"engagement": 1, "fighter": 2 * side, "missile": 12 * side, "contact": 2 * side**2}
+    at = sim.rewards.nbytes + 8  # after the seed
+    if entity in known:
+        at, names = at + 16 * sim.core.state_bytes, known
+    for kind, fields in names.items():
+        if kind == entity:
+            return at + LANES * (number * len(fields) + fields.index(name))
+        at += LANES * counts[kind] * len(fields)
+    raise KeyError(entity)
+
+
+@pytest.mark.parametrize(
+    ("entity", "number", "name", "word", "wrong"),
+    [
+        ("missile", 0, "target", 1, "target"),  # on its owner's side
+        ("missile", 0, "target", 3, "target"),  # dead
+        ("missile", 0, "owner", 3, "target"),
+        ("missile", 0, "owner", 2**31 - 1, "owner"),
+        ("missile", 0, "c", 0.5, "direction"),
+        ("missile", 0, "v", 1e30, "v"),
+        ("fighter", 0, "target", 1, "target"),
+        ("fighter", 2, "target", 3, "target"),
+        ("fighter", 1, "s", 1.5, "direction"),
+        ("fighter", 0, "x", 1e30, "x"),
+        ("fighter", 0, "pressed", 2**30, "pressed"),
+        ("engagement", 0, "time", 2**31 - 1, "time"),
+        ("engagement", 0, "episode", 2**31 - 1, "episode"),
+        ("contact", 7, "c", 2.0, "direction"),
+        ("contact", 0, "v", float("inf"), "v"),
+        ("belief", 0, "vx", -1e9, "vx"),
+    ],
+)
+def test_a_forged_snapshot_that_cannot_be_flown_is_refused(
+    melee, entity, number, name, word, wrong
+):
+    place = place_in(melee, entity, number, name)
+    same = melee.core.read(entity)[name][0, number].item()
+    melee.restore(sealed(melee.snapshot(), place, same))  # it is the field
+    refuses(melee, sealed(melee.snapshot(), place, word), f"snapshot whose {wrong} is out of range")
+
+
+def test_a_snapshot_with_rewards_that_are_no_numbers_is_refused(fight):
+    refuses(fight, sealed(fight.snapshot(), 0, float("nan")), "rewards")
+
+
+@pytest.mark.parametrize("number", [0, 5, 2**40])
+def test_a_number_is_no_snapshot(fight, number):
+    """bytes(number) is so many zeros."""
+    with pytest.raises(TypeError, match="bytes-like"):
+        fight.restore(number)
 
 
 def test_a_snapshot_of_other_seats_is_refused():

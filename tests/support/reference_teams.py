@@ -164,7 +164,10 @@ class Teams(Engagement):
             self.fighters[seat].alive = False
 
     def aim(self, missile: Missile) -> Body:
-        return self.target_of(missile)
+        target = self.target_of(missile)
+        if missile.target in self.ghosts:  # it may fly through: there a millimetre is a sharp turn
+            self.margins.append(("phantom", hypot(*self.toward_target(missile))))
+        return target
 
     def target_of(self, missile: Missile) -> Body:
         """Returns the target, also if it has died in this decision."""

@@ -4,11 +4,11 @@ import copy
 import pickle
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hostile import odd
+from hostile import forged, odd
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.game.parameters import PILOTS, resolve, seat_weights
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
@@ -184,8 +184,18 @@ def _make_simulation(rng: random.Random) -> Simulation:
     return Simulation(num_envs, seed, red, blue, **SHORT)
 
 
+def _make_team(rng: random.Random) -> Simulation:
+    red, blue = rng.choice(((2, 2), (1, 3), (3, 2)))
+    flown_by = [rng.choice(("agent", "shooter", "crank", "snake")) for _ in range(2)]
+    sensing = rng.choice(("full", "radar"))
+    parameters = SHORT | {"red_size": red, "blue_size": blue, "sensing": sensing}
+    parameters |= {"start_spacing_min": 300, "start_spacing_max": 1000}
+    return Simulation(rng.choice((1, 16, 19)), rng.randrange(2**64), *flown_by, **parameters)
+
+
 def _controls(sim: Simulation, rng: random.Random) -> np.ndarray:
-    return np.random.default_rng(rng.randrange(2**32)).random((sim.num_envs, 2, 3))
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    return numbers.uniform([-1, 0, 0], 1, (*sim.rewards.shape, 3))
 
 
 def _odd_snapshot(sim: Simulation, rng: random.Random) -> None:
@@ -195,32 +205,69 @@ def _odd_snapshot(sim: Simulation, rng: random.Random) -> None:
     sim.restore(rng.choice((whole, whole[:-1], b"", odd.thing(rng))))
 
 
+def _odd_missile(sim: Simulation, rng: random.Random) -> None:
+    fighters = sim.rewards.shape[1]
+    missile = {"owner": 0, "x": 0, "y": 0, "heading_deg": 0, "speed": 500, **_given(rng, MISSILE)}
+    if rng.random() < 0.5:
+        missile |= {name: odd.index(rng, fighters) for name in ("owner", "target")}
+    sim.set_missile(odd.index(rng, 2), odd.index(rng, 6 * fighters), **missile)
+
+
+def _simulation_numbers(sim: Simulation) -> dict[str, np.ndarray]:
+    missiles = sim.missiles
+    sides = {name: missiles[name] >= sim.core.red_size for name in ("owner", "target")}
+    at_own_side = (missiles["active"] == 1) & (sides["owner"] == sides["target"])
+    return {
+        "observations": sim.observe(),
+        "rewards": sim.rewards,
+        "a missile's target on its owner's side": np.where(at_own_side, np.nan, 0),
+        **_state_numbers(sim.core),
+    }
+
+
 SIMULATION = Callee(
     make=_make_simulation,
     step=lambda sim, rng: sim.step(_controls(sim, rng)),
     odd={
-        "step": lambda sim, rng: sim.step(odd.array(rng, (sim.num_envs, 2, 3), np.float32)),
+        "step": lambda sim, rng: sim.step(odd.array(rng, (*sim.rewards.shape, 3), np.float32)),
         "advance": lambda sim, rng: sim.advance(rng.choice((-1, 0, 3, 2**31, 10**7, None, 0.5))),
         "reset": lambda sim, rng: sim.reset(odd.thing(rng)),
         "start": lambda sim, rng: sim.start(*(odd.index(rng, 5) for _ in range(3))),
         "set_fighter": lambda sim, rng: sim.set_fighter(
             odd.index(rng, 2), odd.index(rng, 2), **_given(rng, FIGHTER)
         ),
-        "set_missile": lambda sim, rng: sim.set_missile(
-            odd.index(rng, 2),
-            odd.index(rng, 12),
-            **{"owner": 0, "x": 0, "y": 0, "heading_deg": 0, "speed": 500, **_given(rng, MISSILE)},
-        ),
+        "set_missile": _odd_missile,
         "launch": lambda sim, rng: sim.launch(odd.index(rng, 5), odd.index(rng, 2)),
         "restore": _odd_snapshot,
         "make": lambda sim, rng: Simulation(odd.thing(rng), **_given(rng, ("seed", "red", "isa"))),
     },
     state=lambda sim: (sim.state_hash(), sim.rewards.tobytes()),
-    numbers=lambda sim: {
-        "observations": sim.observe(),
-        "rewards": sim.rewards,
-        **_state_numbers(sim.core),
-    },
+    numbers=_simulation_numbers,
+)
+
+
+TEAM = replace(SIMULATION, make=_make_team)
+
+
+class _Forged:
+    """A simulation, and the snapshot of a fight with missiles in the air that is forged."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.sim = rng.choice((_make_simulation, _make_team))(rng)
+        for _ in range(rng.randrange(1, 30)):
+            self.sim.step(_controls(self.sim, rng))
+        self.whole = self.sim.snapshot()
+
+    def restore(self, rng: random.Random) -> None:
+        self.sim.restore(forged.forge(self.whole, rng))
+
+
+SNAPSHOTS = Callee(
+    make=_Forged,
+    step=lambda it, rng: it.sim.step(_controls(it.sim, rng)),
+    odd={"restore": _Forged.restore},
+    state=lambda it: SIMULATION.state(it.sim),
+    numbers=lambda it: SIMULATION.numbers(it.sim),
 )
 
 
@@ -325,6 +372,8 @@ PETTINGZOO = Callee(
 CALLEES = {
     "core": CORE,
     "simulation": SIMULATION,
+    "team": TEAM,
+    "snapshots": SNAPSHOTS,
     "midrange": MIDRANGE,
     "gym": GYM,
     "pettingzoo": PETTINGZOO,
