@@ -48,7 +48,7 @@ VIEWER = "midrange_puffer.show.view.env_view"
 SPACES = """
 Action space:
     discrete: MultiDiscrete([5, 3, 2]): levels of rudder -1 ... 1 (right ... left), throttle
-    0 ... 1, fire no/yes. Values outside are clipped to the nearest.
+    0 ... 1, fire no/yes. A level outside is an error.
     continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
     fire yes above 0.5. Values outside are clipped; not-a-number counts as 0.
     In teams the levels of fire are the observed enemies: 0 no shot, 1 a shot at the first.
@@ -65,12 +65,12 @@ OPPONENT = (
     '"file.py:name"): observations float32 [n, features] -> actions [n, 3], where whole numbers '
     'are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": drawn for '
     "each episode). Also a policy on the CPU, from `checkpoint.load_policy`. Policies draw their "
-    "actions, and their memory is cleared at the start of an episode. Also a function of "
+    "actions, and their memory is cleared at the start of an episode. Also such a function itself. "
+    "It is called once when the environment is made, to check its actions"
 )
 ARGUMENTS = {
     "num_envs": "engagements side by side.",
-    "opponent": OPPONENT + "the observations of all engagements, float32 [num_envs, features], "
-    "a buffer that is reused; it returns actions [num_envs, 3] of this environment's action mode.",
+    "opponent": OPPONENT + ". The observations are a buffer that is reused.",
     "seat": 'the agent\'s side, "red" or "blue".',
     "observation": '"default" or "stg"; with sensing = radar it is always "radar".',
     "action_mode": '"discrete" or "continuous".',
@@ -80,8 +80,9 @@ ARGUMENTS = {
     "threads": "number of threads that step the engagements, and compute a policy on the other "
     "side; the results do not depend on it.",
     "wingmen": "in teams (`red_size` or `blue_size` above 1), the contestant that flies the other "
-    "fighters of the agent's side; anything that may be an opponent. The agent flies the first "
-    "fighter of its side; when that is dead, the agent observes zeros until the fight is decided.",
+    "fighters of the agent's side, by default evader; anything that may be an opponent. The agent "
+    "flies the first fighter of its side; when that is dead, the agent observes zeros until the "
+    "fight is decided.",
     "parameters": "rows of csrc/params.h.",
 }
 RAISES = {
@@ -169,6 +170,7 @@ class Arena:
         parameters: a value for each row of csrc/params.h.
         observation: the agents' observation in this game.
         action_mode, render_mode: checked arguments.
+        levels: how many levels an agent's rudder, throttle and fire have; None: continuous actions.
         spaces: spaces of an agent.
         metadata: render_modes; and render_fps, decisions a second.
         seed: seed of the present episodes.
@@ -196,6 +198,9 @@ class Arena:
         self._sizes = sizes_of(self.parameters)
         self._features = len(features_of(self.observation, *self._sizes))
         # A copy, because a space has its own random numbers.
+        self.levels = None
+        if self.action_mode == "discrete":
+            self.levels = _core.action_levels(*self._sizes)
         self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
@@ -230,10 +235,7 @@ class Arena:
 
                 groups.append(PoolGroup(core, self.seat, self.action_mode, Path(str(pool)), seed))
             elif kind == OTHERS:
-                make_crew = partial(
-                    OutsideCrew, others.outsiders, count, threads=self._threads,
-                    action_mode=self.action_mode,
-                )  # fmt: skip
+                make_crew = partial(OutsideCrew, others.outsiders, count, threads=self._threads)
                 groups.append(FlownGroup(core, self.seat, self.action_mode, make_crew, seed))
             else:
                 groups.append(Group(core, self.seat, self.action_mode))

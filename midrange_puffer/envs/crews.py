@@ -11,7 +11,6 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.groups import Buffers, Group
-from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.observation import to_fly
 from midrange_puffer.policies.contestants import (
     Mixed,
@@ -20,6 +19,7 @@ from midrange_puffer.policies.contestants import (
     find_contestant,
     is_module,
     load_mix,
+    try_out,
 )
 from midrange_puffer.policies.mix import FIGHTERS
 from midrange_puffer.policies.own_pilot import Function, name_of
@@ -76,7 +76,7 @@ def find_crew(
         TypeError: The value has another type, or is a torch module that is no policy of this
             package.
         CheckpointError: A file cannot be used.
-        OwnCodeError: A function given by name cannot be used.
+        OwnCodeError: A function cannot be used.
         UsageError: A policy was trained for another game.
     """
     if isinstance(opponent, str):
@@ -88,25 +88,10 @@ def find_crew(
         else:
             name = type(opponent).__name__ if is_module(opponent) else name_of(opponent)
         assert not isinstance(contestant, str | Mixed)  # only a text stands for these
+        try_out([contestant], features)
         mixed = Mixed({"agent": 1.0}, (Outsider(name, 1.0, contestant),))
     mixed.check_observation(argument, observation, features, f"observation = {observation!r}")
     return mixed
-
-
-def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
-    """Returns the opponent; a function [features] -> [3] becomes one that takes many fighters."""
-    if not callable(opponent) or is_module(opponent):
-        return opponent
-    name = name_of(opponent)
-
-    def function(observations: np.ndarray) -> np.ndarray:
-        actions = action_buffer((len(observations), 3), action_mode)
-        for observation, action in zip(observations, actions, strict=True):
-            action[:] = as_actions(opponent(observation.copy()), action, f"opponent {name}: action")
-        return actions
-
-    function.__name__ = name
-    return function
 
 
 def rows_in(envs: np.ndarray, size: int) -> np.ndarray:
@@ -123,7 +108,6 @@ class OutsideCrew:
         seed: seed for drawing members and actions.
         size: number of fighters that they fly in each engagement.
         threads: number of threads of policies that C computes; the actions do not depend on it.
-        action_mode: action mode of functions that were given as objects.
     """
 
     def __init__(
@@ -133,11 +117,10 @@ class OutsideCrew:
         seed: int,
         size: int,
         threads: int,
-        action_mode: str,
     ) -> None:
         self._envs, self._rows = np.arange(num_envs), np.arange(num_envs * size)
         self._player = MixedPlayer(
-            outsiders, len(self._rows), seed, False, threads, action_mode, self._rows // size
+            outsiders, len(self._rows), seed, False, threads, self._rows // size
         )
         self._size = size
 

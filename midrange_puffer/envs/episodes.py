@@ -1,5 +1,6 @@
 """Episodes that start by seed and options, for the environments of other libraries."""
 
+import reprlib
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,14 @@ from midrange_puffer.envs.arena import Arena, Arguments
 from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
-from midrange_puffer.game.parameters import PARAMETERS, checked_seed, is_team, suggest
+from midrange_puffer.game.parameters import (
+    PARAMETERS,
+    SEATS,
+    WINGMEN,
+    checked_seed,
+    is_team,
+    suggest,
+)
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
 
@@ -140,7 +148,7 @@ class EpisodeArena(Arena):
         given: arguments of the environment. The opponent is drawn for each episode. It may be
             `NO_OPPONENT`.
         wingmen: in teams the contestant that flies the other fighters of the agent's side, given
-            like an opponent; None: agents fly them.
+            like an opponent; None: `WINGMEN`. With `NO_OPPONENT` agents fly all fighters.
         auto_reset: True if the next episode of an engagement starts in the step in which one ends.
 
     Attributes:
@@ -170,8 +178,14 @@ class EpisodeArena(Arena):
         others = wingmen = None
         if opponent is not NO_OPPONENT:
             others = find_crew(opponent, self.observation, self._features)
-        if self._wingmen is not None and self._sizes[self.seat] > 1:
-            wingmen = find_crew(self._wingmen, self.observation, self._features, argument="wingmen")
+        if self._sizes[self.seat] > 1 and opponent is not NO_OPPONENT:
+            given = WINGMEN if self._wingmen is None else self._wingmen
+            wingmen = find_crew(given, self.observation, self._features, argument="wingmen")
+        elif self._wingmen is not None:
+            raise ValueError(
+                f"wingmen = {reprlib.repr(self._wingmen)}: the agent's side has one fighter; "
+                f"{SEATS[self.seat]}_size above 1 gives it wingmen"
+            )
         self._prefixes = BY_SEAT[self.seat] if others else EQUALS
         if is_team(self.parameters):
             self._prefixes = ()
@@ -192,9 +206,7 @@ class EpisodeArena(Arena):
         keys = (int(self._engagements[0]), self._first_episode)
         stream = np.random.SeedSequence((self.seed, side), spawn_key=keys)
         seed = int(stream.generate_state(1, np.uint64)[0])
-        return OutsideCrew(
-            mixed.outsiders, self.num_envs, seed, size, self._threads, self.action_mode
-        )
+        return OutsideCrew(mixed.outsiders, self.num_envs, seed, size, self._threads)
 
     def reset(self, seed: int | None, options: Mapping[str, object] | None) -> None:
         """Starts an episode of every engagement, and writes the observations to their buffer.
@@ -255,13 +267,15 @@ class EpisodeArena(Arena):
 
         Raises:
             ResetNeeded: There was no reset yet; or, without `auto_reset`, the episode has ended.
-            ValueError: The actions have another shape.
+            ValueError: The actions have another shape, or a level is outside the action space.
             TypeError: The actions have another type.
             KeyboardInterrupt: The user has closed the window.
         """
         if not self._open:
             raise gymnasium.error.ResetNeeded("reset() before step()")
-        self.fly(as_actions(actions, self.actions))
+        if actions is not self.actions:  # those of other callers are checked
+            actions = as_actions(actions, self.actions, levels=self.levels)
+        self.fly(actions)
         records = self.groups[0].take_records()
         self._open = self.auto_reset or not len(records)
         self._show()

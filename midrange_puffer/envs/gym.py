@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import OPPONENT, RENDER_MODES, Arguments, documented
-from midrange_puffer.envs.crews import for_one
+from midrange_puffer.envs.arena import RENDER_MODES, Arguments, documented
 from midrange_puffer.envs.episodes import EpisodeArena
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import OPTIONS, WINGMEN, checked_seed
+from midrange_puffer.game.parameters import OPTIONS, checked_seed
 from midrange_puffer.gymnasium_import import gymnasium
 
 if TYPE_CHECKING:
@@ -27,10 +26,7 @@ gymnasium.register(
 )
 
 
-@documented(
-    opponent=OPPONENT + "its observation, float32 [features]; it returns an action of this "
-    "environment's action space."
-)
+@documented()
 class MidrangeEnv(gymnasium.Env):
     """Mid-range air combat, one engagement at a time: an agent against an opponent.
 
@@ -57,14 +53,14 @@ class MidrangeEnv(gymnasium.Env):
         action_mode: str = OPTIONS["action_mode"].default,
         render_mode: str | None = None,
         isa: str = "auto",
-        wingmen: "Opponent" = WINGMEN,
+        wingmen: "Opponent | None" = None,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
-            MidrangeEnv, 1, for_one(opponent, action_mode), seat, observation, action_mode,
+            MidrangeEnv, 1, opponent, seat, observation, action_mode,
             render_mode, isa, 1, parameters,
         )  # fmt: skip
-        self._arena = EpisodeArena(given, for_one(wingmen, action_mode), auto_reset=False)
+        self._arena = EpisodeArena(given, wingmen, auto_reset=False)
         self.metadata = self._arena.metadata
         self.render_mode = render_mode
         self.observation_space = self._arena.spaces.single_observation_space
@@ -109,12 +105,13 @@ class MidrangeEnv(gymnasium.Env):
 
         Raises:
             ResetNeeded: There was no reset yet, or the episode has ended.
-            ValueError: The action has another shape.
+            ValueError: The action has another shape, or a level is outside.
             TypeError: The action has another type.
             KeyboardInterrupt: The user has closed the window.
         """
         arena = self._arena
-        records = arena.step(as_actions(action, arena.actions[0], "action")[None])
+        arena.actions[0] = as_actions(action, arena.actions[0], "action", arena.levels)
+        records = arena.step(arena.actions)
         info = arena.infos(records)[0] if len(records) else {}
         buffers = arena.buffers
         return (

@@ -27,7 +27,8 @@ TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
     '("module:name", "file.py:name"), or a mix such as "self:4,pool:2,shooter:1,fly.py:fly". The '
     "numbers are shares: each group has its share of the engagements, rounded; within a group an "
     "opponent is drawn whenever an engagement starts. Also a policy on the CPU, or a function: "
-    "observations float32 [n, features] -> actions [n, 3] of this action mode.",
+    "observations float32 [n, features] -> actions [n, 3], where whole numbers are levels and "
+    "others are controls. It is called once when the environment is made, to check its actions.",
     seat='the agent\'s side in engagements against an opponent, "red" or "blue".',
     seed="0 <= seed < 2**64. Equal seeds and actions give the same bits on every machine; with a "
     "pool, only if the pools are equal, too.",
@@ -100,6 +101,8 @@ class Midrange(pufferlib.PufferEnv):
     truncations: np.ndarray
     masks: np.ndarray
     num_agents: int
+    # False: levels outside the action space are clipped and not looked for, as a trainer needs it.
+    checks_levels = True
     # The features that `own_reward` needs, by their names in FEATURES or STG_FEATURES.
     reward_features: ClassVar[tuple[str, ...]] = ()
 
@@ -156,7 +159,7 @@ class Midrange(pufferlib.PufferEnv):
         self._own_reward = None
         if self._has_own_reward():
             self._own_reward = OwnReward(self, arena.groups, arena.rows, settings)
-        self._steps = 0
+        self._steps, self._started = 0, False
 
     @property
     def alive(self) -> np.ndarray:
@@ -230,7 +233,7 @@ class Midrange(pufferlib.PufferEnv):
         seed = self._arena.seed if seed is None else checked_seed(seed)
         infos = self._take_infos()
         self._arena.restart(seed)
-        self._steps = 0
+        self._steps, self._started = 0, True
         if self._is_team:
             self.masks[:] = self.alive
         if self._own_reward:
@@ -250,7 +253,8 @@ class Midrange(pufferlib.PufferEnv):
             truncations bool [num_agents], and infos. The arrays are the environment's own buffers.
 
         Raises:
-            ValueError: The actions have another shape.
+            ResetNeeded: There was no reset yet.
+            ValueError: The actions have another shape, or a level is outside the action space.
             TypeError: The actions have another type.
             RuntimeError: Another thread is stepping the environment.
         """
@@ -274,7 +278,12 @@ class Midrange(pufferlib.PufferEnv):
         return joined_records((group, group.take_records()) for group in self._groups)
 
     def _step(self, actions: np.ndarray) -> None:
-        actions = as_actions(actions, self.actions)
+        if not self._started:
+            from midrange_puffer.gymnasium_import import gymnasium
+
+            raise gymnasium.error.ResetNeeded("reset() before step()")
+        levels = self._arena.levels if self.checks_levels else None
+        actions = as_actions(actions, self.actions, levels=levels)
         if self._own_reward:
             self._own_reward.begin()
         self._arena.fly(actions)

@@ -163,7 +163,7 @@ class MidrangeParallelEnv(ParallelEnv):
 
         Raises:
             ResetNeeded: There was no reset yet, or the episode has ended.
-            ValueError: An action is missing or has another shape.
+            ValueError: An action is missing, has another shape, or has a level outside.
             TypeError: An action has another type.
             KeyboardInterrupt: The user has closed the window.
         """
@@ -173,7 +173,7 @@ class MidrangeParallelEnv(ParallelEnv):
             raise ValueError(f"actions of {names}: must be of {', '.join(self.agents)}")
         for agent in self.agents:
             row = arena.actions[self.possible_agents.index(agent)]
-            row[:] = as_actions(actions[agent], row, f"{agent}: action")
+            row[:] = as_actions(actions[agent], row, f"{agent}: action", arena.levels)
         records = arena.step(arena.actions)
         terminations = arena.buffers.terminals.tolist()
         infos = [{} for _ in self.possible_agents]

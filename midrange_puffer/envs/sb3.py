@@ -7,7 +7,7 @@ import numpy as np
 
 from midrange_puffer.envs.arena import Arguments, documented
 from midrange_puffer.envs.episodes import EpisodeArena
-from midrange_puffer.game.parameters import OPTIONS, WINGMEN
+from midrange_puffer.game.parameters import OPTIONS
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split
@@ -47,7 +47,7 @@ class MidrangeVecEnv(VecEnv):
         render_mode: str | None = None,
         isa: str = "auto",
         threads: int = 1,
-        wingmen: "Opponent" = WINGMEN,
+        wingmen: "Opponent | None" = None,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
@@ -115,7 +115,7 @@ class MidrangeVecEnv(VecEnv):
 
         Raises:
             ResetNeeded: There was no reset yet.
-            ValueError: The actions have another shape.
+            ValueError: The actions have another shape, or a level is outside.
             TypeError: The actions have another type.
         """
         arena, buffers = self._arena, self._arena.buffers

@@ -1,5 +1,7 @@
 """An agent's actions, and the fighter's controls that they select."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from midrange_puffer import _core
@@ -11,6 +13,8 @@ ACTION_MODES = ("discrete", "continuous")
 _HIGHEST_LEVELS = np.array(_core.ACTION_LEVELS) - 1
 
 _MOST_LEVELS = max(_core.action_levels(_core.MAX_SIDE, _core.MAX_SIDE))
+
+CONTROL_NAMES = ("rudder", "throttle", "fire")
 
 # Limits of a fighter's controls: rudder (positive left), throttle, fire (a shot if above 0.5).
 LOWEST = np.array((-1, 0, 0), np.float32)
@@ -55,19 +59,49 @@ def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
     return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)
 
 
-def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -> np.ndarray:
+def check_levels(actions: np.ndarray, levels: Sequence[int], name: str = "actions") -> None:
+    """Checks the discrete actions of a caller.
+
+    Args:
+        actions: whole numbers [..., 3].
+        levels: how many levels rudder, throttle and fire have.
+        name: name of the actions in error messages.
+
+    Raises:
+        ValueError: A level is outside; the message has its place, value and limits.
+    """
+    # As unsigned numbers, negative levels are large.
+    unsigned = actions.view(actions.dtype.str.replace("i", "u"))
+    for part, (title, count) in enumerate(zip(CONTROL_NAMES, levels, strict=True)):
+        column = unsigned[..., part]
+        if column.size and column.max() >= count:
+            place = np.argwhere(column >= count)[0]
+            index = ", ".join(map(str, (*place, part)))
+            raise ValueError(
+                f"{name}[{index}] = {actions[(*place, part)]}: {title} must be from 0 to "
+                f"{count - 1}"
+            )
+
+
+def as_actions(
+    actions: np.ndarray,
+    buffer: np.ndarray,
+    name: str = "actions",
+    levels: Sequence[int] | None = None,
+) -> np.ndarray:
     """Returns a caller's actions in the type and layout that the core takes.
 
     Args:
         actions: numbers of the buffer's shape; whole numbers if the buffer has integers.
         buffer: an `action_buffer`. The actions are written to it if they must be converted.
         name: name of the actions in error messages.
+        levels: as for `check_levels`; None: the core clips levels outside.
 
     Returns:
         `actions` itself if it fits, otherwise the buffer.
 
     Raises:
-        ValueError: The actions have another shape.
+        ValueError: The actions have another shape, or a level is outside.
         TypeError: The actions have another type.
     """
     actions = np.asarray(actions)
@@ -77,6 +111,8 @@ def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -
         raise TypeError(f"{name} of type {actions.dtype}: must be {wanted}")
     if actions.shape != buffer.shape:
         raise ValueError(f"{name} of shape {actions.shape}: must be {buffer.shape}")
+    if whole and levels is not None:
+        check_levels(actions, levels, name)
     flags = actions.flags
     if actions.dtype == buffer.dtype and flags.c_contiguous and flags.aligned:
         return actions

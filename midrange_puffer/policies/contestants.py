@@ -171,8 +171,8 @@ def try_out(contestants: Iterable["Contestant"], features: int) -> None:
     for contestant in contestants:
         outsiders = contestant.outsiders if isinstance(contestant, Mixed) else ()
         for flyer in (contestant, *(outsider.flyer for outsider in outsiders)):
-            if isinstance(flyer, OwnPilot):
-                flyer.try_out(features)
+            if callable(flyer) and not is_module(flyer):
+                OwnPilot.of(flyer).try_out(features)
 
 
 def is_module(value: object) -> "TypeIs[PolicyModule]":
@@ -192,7 +192,7 @@ def _check_policy(argument: str, module: "PolicyModule") -> None:
 
 
 def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
-    """Returns a contestant: policies and functions unchanged, all others loaded by name.
+    """Returns a contestant: policies unchanged, functions checked, all others loaded by name.
 
     Args:
         argument: name of the argument that `value` belongs to, for messages.
@@ -212,8 +212,10 @@ def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
     if is_module(value):
         _check_policy(argument, value)
         return value
-    if callable(value) or isinstance(value, Mixed):
+    if isinstance(value, Mixed):
         return value
+    if callable(value):
+        return OwnPilot.of(value)
     is_pair = isinstance(value, tuple) and value and is_module(value[0])
     hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
     raise TypeError(
@@ -229,7 +231,6 @@ def player_for(
     seed: int,
     greedy: bool = False,
     threads: int = 1,
-    action_mode: str | None = None,
     teams: np.ndarray | None = None,
 ) -> "Player | FunctionPlayer | MixedPlayer":
     """Returns the player of a contestant that the core does not fly.
@@ -237,24 +238,18 @@ def player_for(
     Args:
         contestant: a policy, a function or a mix with outsiders.
         num_envs, seed, greedy, threads: as for `Player`.
-        action_mode: mode of a function's actions; None: integers are levels, other numbers
-            controls.
         teams: as for `MixedPlayer`.
     """
     if isinstance(contestant, Mixed):
         outsiders = contestant.outsiders
-        return MixedPlayer(outsiders, num_envs, seed, greedy, threads, action_mode, teams)
+        return MixedPlayer(outsiders, num_envs, seed, greedy, threads, teams)
     if is_module(contestant):
         from midrange_puffer.policies.player import Player
 
         return Player(contestant, num_envs, seed, greedy, threads)
     if isinstance(contestant, str):
         raise TypeError(f"{contestant}: is flown by the core")
-    if isinstance(contestant, OwnPilot):
-        return FunctionPlayer(contestant)
-    if action_mode is None:
-        return FunctionPlayer(OwnPilot(contestant))
-    return FunctionPlayer(contestant, action_mode)
+    return FunctionPlayer(OwnPilot.of(contestant))
 
 
 class MixedPlayer:
@@ -262,7 +257,7 @@ class MixedPlayer:
 
     Args:
         outsiders: the contestants. At each start one is drawn by the shares.
-        num_envs, seed, greedy, threads, action_mode: as for `player_for`. A single outsider acts
+        num_envs, seed, greedy, threads: as for `player_for`. A single outsider acts
             exactly as its own player with this seed would.
         teams: int [num_envs], the team of each fighter, numbered from 0 in ascending order. One
             outsider flies all fighters of a team. None: each fighter is a team.
@@ -275,7 +270,6 @@ class MixedPlayer:
         seed: int,
         greedy: bool = False,
         threads: int = 1,
-        action_mode: str | None = None,
         teams: np.ndarray | None = None,
     ) -> None:
         streams = np.random.SeedSequence(seed).spawn(len(outsiders) + 1)
@@ -286,7 +280,7 @@ class MixedPlayer:
         self._shares = [outsider.share for outsider in outsiders]
         self._random = np.random.default_rng(streams[0])
         self._players = [
-            player_for(outsider.flyer, num_envs, own_seed, greedy, threads, action_mode)
+            player_for(outsider.flyer, num_envs, own_seed, greedy, threads)
             for outsider, own_seed in zip(outsiders, seeds, strict=True)
         ]
         counts = [player.features for player in self._players]

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from midrange_puffer import _core
 from midrange_puffer.game.actions import action_buffer, as_actions, controls
-from midrange_puffer.game.observation import rows_of
+from midrange_puffer.game.observation import enemies_of, rows_of
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
@@ -19,7 +20,8 @@ ROWS = 3  # number of observations in a trial call of a function
 class OwnPilot:
     """A function that flies a fighter. Every result is checked.
 
-    If it returns integers, they are levels: rudder 0..4, throttle 0..2, fire 0..1. Other numbers
+    If it returns integers, they are levels: rudder 0..4, throttle 0..2, fire 0..1, in teams fire
+    0 to the number of enemies. Other numbers
     are controls: rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, a shot if above 0.5.
 
     Args:
@@ -43,6 +45,11 @@ class OwnPilot:
         where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
         self._title = f"opponent {name}{where}"
         self._tried: set[int] = set()  # numbers of features that it was tried with
+
+    @classmethod
+    def of(cls, function: Function) -> "OwnPilot":
+        """Returns a function as an `OwnPilot`, which it may be already."""
+        return function if isinstance(function, cls) else cls(function)
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
         """Returns controls float32 [n, 3] for observations float32 [n, features].
@@ -68,17 +75,25 @@ class OwnPilot:
             )
         if actions.dtype.kind == "f":
             return as_actions(actions, action_buffer(shape, "continuous"))
-        levels = as_actions(actions, action_buffer(shape, "discrete"))
-        return controls(levels, in_team=bool(rows_of(observations.shape[1])))
+        rows = rows_of(observations.shape[1])
+        counts = _core.ACTION_LEVELS
+        if rows:
+            counts = (*counts[:2], 1 + enemies_of(rows).rows)
+        try:
+            levels = as_actions(actions, action_buffer(shape, "discrete"), levels=counts)
+        except ValueError as error:
+            raise OwnCodeError(f"{self._title}: gives {error}") from None
+        return controls(levels, in_team=bool(rows))
 
     def try_out(self, features: int) -> None:
-        """Checks the function's actions for observations of zeros, once a number of features.
+        """Checks the function's actions for observations of 0.5, once a number of features.
 
         Raises:
             OwnCodeError: As for a call.
         """
         if features not in self._tried:
-            self(np.zeros((ROWS, features), np.float32))
+            # Not of zeros, at which a quotient of features is no number.
+            self(np.full((ROWS, features), 0.5, np.float32))
             self._tried.add(features)
 
 
@@ -87,26 +102,19 @@ class FunctionPlayer:
 
     Args:
         function: the function.
-        action_mode: mode of its actions.
     """
 
     features, any_size = 0, True  # it takes observations of any length
 
-    def __init__(self, function: Function, action_mode: str = "continuous") -> None:
-        self._function, self._action_mode = function, action_mode
-        self._name = name_of(function)
+    def __init__(self, function: OwnPilot) -> None:
+        self._function = function
 
     def reset(self, envs: np.ndarray) -> None:
         """Does nothing: a function has no memory."""
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
         """Returns the next controls, as `Player.act`."""
-        actions = self._function(observations)
-        buffer = action_buffer((len(observations), 3), self._action_mode)
-        actions = as_actions(actions, buffer, f"opponent {self._name}: actions")
-        if self._action_mode == "continuous":
-            return actions
-        return controls(actions, in_team=bool(rows_of(observations.shape[1])))
+        return self._function(observations)
 
     def snapshot(self) -> None:
         """Returns nothing: a function has no memory."""

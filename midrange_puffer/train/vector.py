@@ -235,4 +235,6 @@ def unpin(array: np.ndarray) -> None:
 
 def make_env(name: str = MIDRANGE, **kwargs: Any) -> Midrange:
     """Makes an environment of the class `name` (base.env_class)."""
-    return env_class(name)(**kwargs)
+    env = env_class(name)(**kwargs)
+    env.checks_levels = False  # a policy draws no others
+    return env

@@ -147,6 +147,7 @@ def test_seats_are_alike(policy):
     for red in (True, False):
         seat = "red" if red else "blue"
         env = Midrange(2000, "shooter", seat, action_mode="continuous", seed=8, **SMALL)
+        env.reset()
         player = Player(policy, 2000, player_seed(8, 0 if red else 1))
         everyone, done = np.arange(2000), {}
         while len(done) < 2000:

@@ -28,6 +28,7 @@ def fly_randomly(values: dict[str, float], decisions: int) -> None:
 
 def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisions: int) -> None:
     env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
+    env.reset()
     for _ in range(decisions):
         actions = rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
         observations, rewards, *_ = env.step(actions)

@@ -25,6 +25,7 @@ NOT_A_NUMBER = [*INFINITE, "5", b"5", True, np.True_, None, 1j, [5]]
 def step_after(actions: object) -> list[np.ndarray]:
     """The buffers after the same hundred decisions and one of `actions`, by four agents."""
     env = Midrange(num_envs=2, opponent="self", seed=1)
+    env.checks_levels = False
     env.reset()
     for warm_up in np.random.default_rng(1).integers(0, LEVELS, (100, 4, 3), np.int32):
         env.step(warm_up)
@@ -87,8 +88,9 @@ def test_actions_of_another_shape_are_refused(shape, dtype):
 
 def test_refused_actions_change_nothing():
     env = Midrange(num_envs=4)
+    env.reset()
     before = env.state_hash()
-    for actions in (np.zeros((4, 3)), np.zeros((3, 3), np.int32)):
+    for actions in (np.zeros((4, 3)), np.zeros((3, 3), np.int32), np.full((4, 3), 9)):
         with pytest.raises((TypeError, ValueError)):
             env.step(actions)
     assert env.state_hash() == before

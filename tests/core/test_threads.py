@@ -204,11 +204,13 @@ def test_threads_that_do_everything_with_one_core_are_refused_or_served():
 def test_threads_that_step_one_environment_are_refused_or_served():
     """And what is done is the same as done by one thread: every step counts once."""
     env = Midrange(num_envs=64, opponent="self", seed=3)
+    env.reset()
     actions = np.ones((env.num_agents, 3), np.int32)
     counts = hammer([lambda: env.step(actions)] * 4, seconds=0.03)
     assert counts.keys() <= {"done", "busy"}
     assert counts["done"] > 0
     alone = Midrange(num_envs=64, opponent="self", seed=3)
+    alone.reset()
     for _ in range(counts["done"]):
         alone.step(actions)
     assert env.state_hash() == alone.state_hash()

@@ -125,6 +125,30 @@ def test_actions_of_another_shape_or_type_are_refused():
         Midrange(action_mode="continous")
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint64, ">i4"])
+@pytest.mark.parametrize(("place", "value"), [((0, 0), 5), ((3, 1), 3), ((5, 2), 2), ((1, 2), -1)])
+def test_a_level_outside_is_named_with_its_place(dtype, place, value):
+    """In any type of whole numbers, also of rows that are not next to each other."""
+    env = Midrange(6, "straight")
+    env.reset()
+    actions = np.zeros((12, 3), dtype)[::2]
+    actions[place] = np.array(value).astype(dtype)
+    with pytest.raises(ValueError, match=rf"actions\[{place[0]}, {place[1]}\] = {actions[place]}:"):
+        env.step(actions)
+    env.step(0 * actions)
+
+
+def test_the_levels_of_fire_are_the_enemies():
+    env = Midrange(2, "straight", red_size=2, blue_size=3)
+    env.reset()
+    actions = np.zeros((4, 3), np.int32)
+    actions[1, 2] = 3
+    env.step(actions)
+    actions[1, 2] = 4
+    with pytest.raises(ValueError, match=r"actions\[1, 2\] = 4: fire must be from 0 to 3"):
+        env.step(actions)
+
+
 # What is seen at the end
 
 

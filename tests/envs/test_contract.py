@@ -23,6 +23,7 @@ from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 from midrange_puffer.gymnasium_import import gymnasium
 from midrange_puffer.pettingzoo import MidrangeParallelEnv
+from midrange_puffer.policies.own_code import OwnCodeError
 
 ResetNeeded = gymnasium.error.ResetNeeded
 SEED = 5
@@ -418,30 +419,43 @@ def test_wrong_actions_are_named(face, action, error, message):
     face.step(env, np.tile((2, 2, 0), (len(actions), 1)))
 
 
-@pytest.mark.parametrize(
-    ("face", "message", "answer"),
-    cases(
-        (("gym",), r"action of shape \(2,\): must be \(3,\)", np.zeros(2, int)),
-        (MANY, "actions of type float32: must be whole", np.zeros((ENVS, 3), np.float32)),
-    ),
-)
-def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own(face, message, answer):
+@pytest.mark.parametrize("answer", [np.zeros(2, int), np.zeros((2, 2), int), np.full((3, 3), 9)])
+@pytest.mark.parametrize("name", ["gym", "vector", "sb3"])
+def test_an_opponents_wrong_answer_is_named_when_the_environment_is_made(name, answer):
     def broken(observations: np.ndarray) -> np.ndarray:
         return answer
 
-    env = face.make(opponent=broken)
-    rows = len(face.reset(env, SEED, None))
-    with pytest.raises((ValueError, TypeError), match=f"opponent broken: {message}"):
-        face.step(env, np.tile((2, 2, 0), (rows, 1)))
+    with pytest.raises(OwnCodeError, match=r"opponent broken \(.*\): gives actions"):
+        FACES[name].make(opponent=broken)
+    with pytest.raises(OwnCodeError, match=r"gives actions"):
+        FACES[name].make(opponent="straight", wingmen=broken, red_size=2)
+
+
+@pytest.mark.parametrize("name", ["gym", "vector", "sb3"])
+def test_one_fighter_has_no_wingmen(name):
+    with pytest.raises(ValueError, match=r"wingmen = 'ace': .* has one fighter; red_size above 1"):
+        FACES[name].make(wingmen="ace")
 
 
 @EACH_FACE
-@pytest.mark.parametrize("action_mode", ACTION_MODES)
-def test_actions_outside_are_clipped(face, action_mode):
-    env = face.make(action_mode=action_mode)
-    limit = (4, 2, 0) if action_mode == "discrete" else (1.0, 1.0, 0.0)
+@pytest.mark.parametrize("column", range(3))
+@pytest.mark.parametrize("level", [9, -1])
+def test_levels_outside_are_named(face, level, column):
+    env = face.make()
+    rows = len(face.reset(env, SEED, None))
+    action = [2, 2, 0]
+    action[column] = level
+    title = ("rudder", "throttle", "fire")[column]
+    with pytest.raises(ValueError, match=rf"{column}\] = {level}: {title} must be from 0 to"):
+        face.step(env, np.tile(action, (rows, 1)))
+    face.step(env, np.tile((2, 2, 0), (rows, 1)))
+
+
+@EACH_FACE
+def test_controls_outside_are_clipped(face):
+    env = face.make(action_mode="continuous")
     results = []
-    for action in ((9, 9, -9), limit):
+    for action in ((9, 9, -9), (1.0, 1.0, 0.0)):
         rows = len(face.reset(env, SEED, None))
         results.append(face.step(env, np.tile(action, (rows, 1)))[0])
     assert np.array_equal(*results)

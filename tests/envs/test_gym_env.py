@@ -15,6 +15,7 @@ from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gymnasium_import import gymnasium
+from midrange_puffer.policies.own_code import OwnCodeError
 
 # isort: split
 from gymnasium.utils.env_checker import check_env
@@ -105,10 +106,10 @@ def test_a_function_flies_the_other_seat(action_mode, seat):
     agent = SEATS.index(seat)
     seen, answers = [], []
 
-    def circling(observation: np.ndarray) -> np.ndarray:
-        seen.append(observation)  # its own to keep
+    def circling(observations: np.ndarray) -> np.ndarray:
+        seen.append(observations[0].copy())
         answers.append(other.action_space.sample())
-        return answers[-1]
+        return np.tile(answers[-1], (len(observations), 1))
 
     other = make(action_mode=action_mode)
     env = make(opponent=circling, seat=seat, action_mode=action_mode, **SHORT)
@@ -140,13 +141,15 @@ def test_a_pilot_is_meant_whatever_files_there_are(tmp_path, monkeypatch):
         make(opponent="x" * 3000)
 
 
-def test_what_an_opponents_function_raises_is_raised_as_it_is():
-    def broken(observation: np.ndarray) -> np.ndarray:
+def test_what_an_opponents_function_raises_is_the_cause_of_the_error():
+    def broken(observations: np.ndarray) -> np.ndarray:
+        if len(observations) > 1:  # the trial call
+            return np.zeros((len(observations), 3))
         raise error
 
     error = UnicodeDecodeError("utf-8", b"", 0, 1, "an error that a text alone does not make")
     env = make(opponent=broken)
     env.reset()
-    with pytest.raises(UnicodeDecodeError) as raised:
+    with pytest.raises(OwnCodeError, match="UnicodeDecodeError") as raised:
         env.step((2, 2, 0))
-    assert raised.value is error
+    assert raised.value.__cause__ is error

@@ -201,6 +201,7 @@ def test_opponents_are_drawn_in_proportion():
 
 def test_an_opponent_stays_for_its_whole_engagement_and_is_logged_by_name():
     env = Midrange(num_envs=40, opponent="weave:1,evader:1", seed=13, **SHORT)
+    env.reset()
     before, begins = pilots(env), np.zeros(40, int)
     met = dict.fromkeys(PILOTS, 0)
     logged = dict.fromkeys(PILOTS, 0)

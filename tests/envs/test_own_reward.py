@@ -201,13 +201,6 @@ def test_workers_pay_it():
     vector.close()
 
 
-def test_without_a_reset_the_engagements_are_those_of_the_seed():
-    env, reset = (Watcher(**ALONE, seed=3) for _ in range(2))
-    reset.reset()
-    actions = np.zeros((20, 3), np.int32)
-    assert np.array_equal(env.step(actions)[1], reset.step(actions)[1])
-
-
 @pytest.mark.parametrize("options", [ALONE, OTHERS])
 def test_records_and_infos_in_turn_are_each_told_of_their_own(options):
     class Paid(Midrange):

@@ -147,7 +147,7 @@ def test_a_member_of_one_against_one_is_left_out_by_name(tmp_path, capfd):
 
 
 def test_wingmen_of_each_kind_fly(tmp_path):
-    """A model's file mixed with a pilot; the single environment's function is of one fighter."""
+    """A model's file mixed with a pilot, and a function."""
     path = frozen_team.save(tmp_path / "left.pt", frozen_team.constant(LEFT))
     env = MidrangeVecEnv(64, "straight", wingmen=f"{path}:1,shooter:1", **TWOS, **QUICK)
     env.seed(0)
@@ -159,8 +159,7 @@ def test_wingmen_of_each_kind_fly(tmp_path):
     assert (fighters["rudder_command"][is_model, 1] == 1).all()
 
     def left(seen: np.ndarray) -> np.ndarray:
-        assert seen.ndim == 1
-        return np.array([3, 2, 0])
+        return np.tile([3, 2, 0], (len(seen), 1))
 
     one = MidrangeEnv(left, wingmen=left, **sized((3, 2), **QUICK))
     one.reset(seed=0)
