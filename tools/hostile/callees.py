@@ -328,8 +328,11 @@ GYM = Callee(
         ),
         "make": lambda env, rng: MidrangeEnv(odd.thing(rng), **_given(rng, ("seat", "isa"))),
     },
-    state=lambda env: (env._arena.core.state_hash(), env._arena.rewards.tobytes()),
-    numbers=lambda env: {"observations": env._arena.observations, "rewards": env._arena.rewards},
+    state=lambda env: (env._arena.core.state_hash(), env._arena.buffers.rewards.tobytes()),
+    numbers=lambda env: {
+        "observations": env._arena.buffers.observations,
+        "rewards": env._arena.buffers.rewards,
+    },
     is_locked=False,  # an end that another thread has brought about must be followed by a reset
 )
 
@@ -364,8 +367,8 @@ PETTINGZOO = Callee(
         ),
         "space": lambda it, rng: it.env.action_space(odd.thing(rng)),
     },
-    state=lambda it: (it.env._arena.core.state_hash(), it.env._arena.rewards.tobytes()),
-    numbers=lambda it: {"observations": it.env._arena.observations},
+    state=lambda it: (it.env._arena.core.state_hash(), it.env._arena.buffers.rewards.tobytes()),
+    numbers=lambda it: {"observations": it.env._arena.buffers.observations},
     is_locked=False,
 )
 
