@@ -11,16 +11,17 @@ import struct
 import tokenize
 import zipfile
 from collections.abc import Mapping
+from typing import BinaryIO
 
 import numpy as np
 
 # All types of errors that zipfile raises, for any bytes.
 _UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, OverflowError, RuntimeError, struct.error)
 
-_COUNT = slice(-12, -10)  # the number of members, in an archive without a comment
+_COUNT = -12  # place of the number of members, in an archive without a comment
 
 
-def read_zip(data: bytes) -> dict[str, bytes]:
+def read_zip(file: BinaryIO) -> dict[str, bytes]:
     """Returns the members of a zip archive by name, after a check of their checksums.
 
     Compressed members are refused: numpy.savez and torch.save write none, and a few compressed
@@ -30,15 +31,16 @@ def read_zip(data: bytes) -> dict[str, bytes]:
         ValueError: It is no archive, is damaged or compressed, or contradicts itself.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             # zipfile reads as many members as its table is long; one wrong bit can hide members.
-            if len(members) != (count := int.from_bytes(data[_COUNT], "little")):
+            size = file.seek(_COUNT, io.SEEK_END) - _COUNT
+            if len(members) != (count := int.from_bytes(file.read(2), "little")):
                 raise ValueError(f"it has {len(members)} members, its directory states {count}")
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
                 raise ValueError("it is compressed")
-            if (declared := sum(member.file_size for member in members)) > len(data):
-                raise ValueError(f"its members declare {declared} bytes, more than its {len(data)}")
+            if (declared := sum(member.file_size for member in members)) > size:
+                raise ValueError(f"its members declare {declared} bytes, more than its {size}")
             if len({member.filename for member in members}) < len(members):
                 raise ValueError("two of its members have the same name")
             return {member.filename: archive.read(member) for member in members}
@@ -55,14 +57,14 @@ def write_zip(members: Mapping[str, bytes]) -> bytes:
     return file.getvalue()
 
 
-def read_arrays(data: bytes) -> dict[str, np.ndarray]:
+def read_arrays(file: BinaryIO) -> dict[str, np.ndarray]:
     """Returns the arrays of a file that numpy.savez wrote, by name.
 
     Raises:
         ValueError: As in `read_zip`; or a member is no array of numbers or text, or has another
             size than it declares.
     """
-    members = read_zip(data)
+    members = read_zip(file)
     return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
 
 

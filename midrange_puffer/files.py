@@ -1,17 +1,22 @@
-"""Files that are written whole or not at all, and folders that one process at a time uses."""
+"""Files that are written whole or not at all, strangers' files, and folders of one process.
+
+A stranger's file may be a pipe or a device, on which a reader would wait forever, or larger than
+the memory. `open_regular` and `read_whole` refuse these before anything is read.
+"""
 
 import contextlib
 import errno
-import io
 import json
 import os
 import re
 import secrets
 import socket
+import stat
 import sys
 import time
 from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.names import shown
@@ -19,13 +24,15 @@ from midrange_puffer.system import call_after_fork, lock_file, sync_folder
 
 LOCK = "lock"  # name of the locked file in a locked folder; it names the holder
 LOCK_INTERVAL = 0.1  # s, between two tries
+TEMPORARY = ".tmp"  # end of the name of a file that is being written
+TEMPORARY_NAME = re.compile(r".+\.[0-9a-f]{8}\.tmp", re.ASCII | re.DOTALL)
 
 # Errors of file systems without locks: some kinds of NFS, and Lustre without its option flock.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _HOLDER = re.compile(
     r"process \d{1,10} on [\w.-]{1,255} since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII
 )
-_held: set[io.FileIO] = set()  # locked files of this process
+_held: set[BinaryIO] = set()  # locked files of this process
 
 
 class WriteError(UserError):
@@ -63,6 +70,83 @@ def open_folder(path: Path) -> None:
         raise WriteError(f"the folder {path} cannot be written to")
 
 
+@contextlib.contextmanager
+def open_regular(path: str | Path, most: int) -> Generator[BinaryIO, None, None]:
+    """Opens a stranger's file for reading, without waiting.
+
+    Args:
+        path: the file.
+        most: most bytes that it may have.
+
+    Raises:
+        OSError: It cannot be opened, is no regular file, or is larger.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, f"has {status.st_size} bytes, more than {most}", str(path))
+        yield file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file; a pipe or a terminal opens at once, too, and changes nothing."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+
+
+def read_whole(path: str | Path, most: int) -> bytes:
+    """Returns the content of a stranger's file of at most `most` bytes.
+
+    Raises:
+        OSError: As in `open_regular`; or there is not enough memory.
+    """
+    with open_regular(path, most) as file:
+        try:
+            return file.read(os.fstat(file.fileno()).st_size)
+        except MemoryError:
+            raise OSError(errno.ENOMEM, "larger than the memory", str(path)) from None
+
+
+def read_end(path: Path, most: int) -> bytes:
+    """Returns the last bytes of a stranger's file of any size, at most `most`.
+
+    Raises:
+        OSError: It cannot be opened or is no regular file.
+    """
+    with open_regular(path, sys.maxsize) as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+        return file.read(most)
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Opens a file of a folder for appending, and makes it if there is none.
+
+    Raises:
+        OSError: It cannot be opened, or is a link or no regular file.
+    """
+    file = open(path, "ab", buffering=0, opener=_open_no_link)  # noqa: SIM115 - the caller closes
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def remove_temporary(folder: Path) -> None:
+    """Removes the files that killed calls of `write_whole` have left in a folder and below.
+
+    The caller holds the lock of the folder.
+    """
+    for path in folder.rglob(f"*{TEMPORARY}"):
+        if TEMPORARY_NAME.fullmatch(path.name):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
 def new_name() -> str:
     """Returns a unique name for a new folder; names sort by their time."""
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
@@ -77,7 +161,7 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         WriteError: The file could not be written; its earlier content is unchanged.
     """
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         with temporary.open("wb") as file:
             file.write(data)
@@ -129,7 +213,7 @@ def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, 
     """
     path = folder / LOCK
     try:
-        file = path.open("ab", buffering=0)
+        file = open_to_append(path)
     except OSError as error:
         raise WriteError(f"cannot lock {path}: {error.strerror}") from error
     with file:
@@ -156,7 +240,7 @@ def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, 
             _held.discard(file)
 
 
-def _flock(file: io.FileIO, patience: float) -> None:
+def _flock(file: BinaryIO, patience: float) -> None:
     """Locks a file.
 
     Raises:
@@ -180,8 +264,8 @@ def _holder(path: Path) -> str:
     Returns "" if the file does not have the form that `lock` writes: other content could contain
     anything, and must not reach a terminal.
     """
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        text = file.read(1000).decode("ascii", errors="replace").strip()
+    with contextlib.suppress(OSError):
+        text = read_whole(path, 1000).decode("ascii", errors="replace").strip()
         if _HOLDER.fullmatch(text):
             return f": {text}"
     return ""

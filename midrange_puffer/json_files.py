@@ -29,8 +29,12 @@ from typing import (
 )
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import read_whole
 
 LARGEST = 16 << 20  # most bytes of a file; the package writes at most a tenth of that
+# Most signs that begin or end a value. Of two bytes, as in "{}", Python makes up to 100.
+MOST_SIGNS = 1_000_000
+_SIGNS = (b"{", b"[", b",", b":")
 # annotation -> its name in messages, and the types that json.loads gives its values.
 _PLAIN = {
     int: ("an integer", (int,)),
@@ -66,11 +70,7 @@ def read_json(path: Path, kind: type[T]) -> T:
             entry, its value and the allowed values.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise ValueError(f"has more than {LARGEST} bytes")
-        return checked(parse(data), kind)
+        return checked(parse(read_whole(path, LARGEST)), kind)
     except OSError as error:
         raise JsonError(f"{path}: {error.strerror}") from None
     except ValueError as error:
@@ -81,8 +81,11 @@ def parse(data: bytes) -> object:
     """Returns the value of a JSON text in UTF-8.
 
     Raises:
-        ValueError: It is no JSON, has NaN or Infinity, or is nested too deeply.
+        ValueError: It is no JSON, has NaN or Infinity, is nested too deeply, or has too many
+            values.
     """
+    if (count := sum(map(data.count, _SIGNS))) > MOST_SIGNS:
+        raise ValueError(f"has {count} brackets, commas and colons, more than {MOST_SIGNS}")
     try:
         return json.loads(data.decode(), parse_constant=_refuse)
     except UnicodeDecodeError:

@@ -92,7 +92,7 @@ def test_a_wrong_entry_is_named_with_what_it_must_be(tmp_path, entries, message)
         (b'{"share": 1e999}', "damaged: share = inf: must be a number"),
         (b"[" * 100_000, "damaged: nested too deeply"),
         (b'{"number": ' + b"9" * 5000 + b"}", "damaged: not JSON"),
-        (b" " * (LARGEST + 1), f"damaged: has more than {LARGEST} bytes"),
+        (b" " * (LARGEST + 1), f"has {LARGEST + 1} bytes, more than {LARGEST}"),
     ],
 )
 def test_what_is_no_json_is_refused(tmp_path, content, message):

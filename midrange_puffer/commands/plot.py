@@ -25,11 +25,11 @@ from midrange_puffer.commands.runs import plot_runs
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import check_writable
+from midrange_puffer.files import check_writable, read_whole
 from midrange_puffer.game.parameters import PILOTS, RADAR, SCRIPTED, SEATS, callsigns, resolve
 from midrange_puffer.game.paths import outcome_words
 from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
-from midrange_puffer.json_files import Count, JsonError, Share, Within, checked, parse
+from midrange_puffer.json_files import LARGEST, Count, JsonError, Share, Within, checked, parse
 from midrange_puffer.names import label, shown, versus
 from midrange_puffer.policies import models
 from midrange_puffer.policies.mix import check_is_one
@@ -172,7 +172,7 @@ def _read_curves(path: Path) -> list[Curve]:
         JsonError: The file cannot be read, or is no report.
     """
     try:
-        content = parse(path.read_bytes())
+        content = parse(read_whole(path, LARGEST))
         if isinstance(content, dict) and isinstance(content.get("exploit"), dict):  # of a panel
             content = content["exploit"]
         runs = content.get("runs") if isinstance(content, dict) else None

@@ -2,6 +2,7 @@
 
 import configparser
 import functools
+import io
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -39,12 +40,14 @@ from midrange_puffer.config.schema import (
     sweepable,
 )
 from midrange_puffer.config.sections import TrainConfig
+from midrange_puffer.files import read_whole
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
+LARGEST_INI = 1 << 18  # bytes of an ini file; a run writes some thousand
 # The keys of a varied key's range, which `values` replaces.
 _RANGE = ("distribution", "min", "max", "mean", "scale")
 
@@ -202,8 +205,8 @@ def _read_ini(path: Path) -> dict[str, dict[str, str]]:
     """Returns section -> key -> text of an ini file."""
     parser = _parser()
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            parser.read_file(file)
+        data = read_whole(path, LARGEST_INI)
+        parser.read_file(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -16,8 +16,9 @@ import numpy as np
 
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard, score_interval
+from midrange_puffer.files import read_whole
 from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, PILOTS
-from midrange_puffer.policies.models import FOLDER
+from midrange_puffer.policies.models import FOLDER, LARGEST_MODEL
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant, Watch
@@ -241,7 +242,7 @@ def interval(pairing: Pairing) -> list[float]:
 
 def digest(path: Path) -> str:
     """Returns the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_whole(path, LARGEST_MODEL)).hexdigest()
 
 
 def _format_row(row: Row, pairing: Pairing) -> dict[str, object]:

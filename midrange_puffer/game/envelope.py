@@ -23,10 +23,11 @@ import platformdirs
 
 from midrange_puffer import _core
 from midrange_puffer.archives import read_arrays
-from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.files import WriteError, open_regular, write_whole
 from midrange_puffer.game import envelope_search
 from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
+from midrange_puffer.json_files import parse
 
 # The ways in which a target may fly, with their meanings: the core's table.
 EVASIONS: dict[str, str] = dict(_core.evasion_rows())
@@ -47,6 +48,7 @@ LEAST_STEP = 0.05
 CACHE_VARIABLE = "MIDRANGE_CACHE"
 SHOWN = ("aero", "nez")  # edges of the launch zone that is drawn around a fighter
 _FORMAT = "midrange-envelope-1"
+_LARGEST = 64 << 20  # bytes of a file; the full grid takes less than one
 _CHUNK = 64  # shots between two reports of progress
 
 
@@ -112,14 +114,14 @@ class Envelope(Edges):
             OSError: The file cannot be read.
             ValueError: The file is no envelope of this version, or is damaged.
         """
-        data = Path(path).read_bytes()
         try:
-            edges = read_arrays(data)
-            identity = json.loads(edges.pop("identity").item())
+            with open_regular(path, _LARGEST) as file:
+                edges = read_arrays(file)
+            identity = parse(edges.pop("identity").item().encode())
             version = identity["format"]
             if version == _FORMAT:
                 return cls._of(edges, identity)
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: not an envelope, or damaged: {error}") from error
         raise ValueError(f"{path}: an envelope of format {version}; this is {_FORMAT}")
 

@@ -33,12 +33,14 @@ from torch.distributions import Normal
 
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError
+from midrange_puffer.files import read_whole
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import enemies_of, features_of, rows_of
 from midrange_puffer.game.parameters import is_team, observed, sizes_of
+from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
-from midrange_puffer.policies.models import EXPECTED, check_is_file, require_onnx
+from midrange_puffer.policies.models import EXPECTED, LARGEST_GRAPH, check_is_file, require_onnx
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
 
@@ -247,8 +249,8 @@ class ExportedPolicy(PolicyModule):
             model_file.check_usable(path, name, values)
         self._session = session
         try:
-            entries = {name: json.loads(text) for name, text in metadata.items()}
-        except (ValueError, RecursionError):  # the metadata are another program's
+            entries = {name: parse(text.encode()) for name, text in metadata.items()}
+        except ValueError:  # the metadata are another program's
             entries = {}
         self.entries = model_file.check_entries(path, entries)
         env = self.entries["env"]
@@ -300,7 +302,7 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, Any]]:
     """Loads an exported policy; results and errors are those of `loading.load_policy`."""
     check_is_file(path, EXPECTED)
     try:
-        policy = ExportedPolicy(path.read_bytes(), path)
+        policy = ExportedPolicy(read_whole(path, LARGEST_GRAPH), path)
     except OSError as error:
         raise CheckpointError(f"{path}: {error.strerror}") from None
     return policy.eval(), policy.entries

@@ -17,7 +17,7 @@ import torch
 
 from midrange_puffer.archives import read_zip, write_zip
 from midrange_puffer.errors import CheckpointError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import open_regular, write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import (
     FIRST_RULES,
@@ -34,6 +34,7 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import (
+    LARGEST_MODEL,
     MODELS,
     PanelScore,
     check_is_file,
@@ -298,7 +299,8 @@ def read_torch(
     expected = expected_in_run(pattern)
     check_is_file(path, expected)
     try:
-        members = read_zip(path.read_bytes())
+        with open_regular(path, LARGEST_MODEL) as file:
+            members = read_zip(file)
         for name, content in members.items():
             if name.endswith(".pkl"):
                 _check_pickle(content, {*_ALLOWED, *stand_ins})

@@ -27,6 +27,9 @@ FOLDER = Path(__file__).parents[1] / "models"
 EXAMPLE = FOLDER / "fight.replay"
 MODELS = "model_*.pt"  # model files of a run folder
 EXPECTED = "expected an exported policy"
+# Most bytes of a model file or trainer state, and of an exported policy. The state of the largest
+# policy that the configuration allows has 6 GiB; protobuf allows 2 GiB.
+LARGEST_MODEL, LARGEST_GRAPH = 8 << 30, 1 << 30
 METADATA = "a dict of JSON values by name: text, numbers, True, False, None, lists and dicts"
 
 

@@ -25,8 +25,10 @@ from midrange_puffer.game.parameters import (
     neutral_values,
     suggest,
 )
+from midrange_puffer.json_files import parse
 
 VERSION = 1
+LARGEST = 64 << 20  # most bytes of a file, and of its controls
 CONTROLS = 3  # rudder, throttle, fire
 _MAGIC = b"midrange_puffer replay "
 _FIRST_LINE = _MAGIC + b"%d\n" % VERSION
@@ -114,12 +116,12 @@ def _body(data: bytes) -> bytes:
 def _header(line: bytes) -> dict[str, Any]:
     """Reads a header and checks its types; its parameters become those of this version."""
     try:
-        header = json.loads(line)
+        header = parse(line)
         json.dumps(header, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ReplayError("its header holds text that is no Unicode") from None
-    except (ValueError, RecursionError):
-        raise ReplayError("its header is not JSON, or too deep") from None
+    except ValueError as error:
+        raise ReplayError(f"its header is not JSON, or too deep: {error}") from None
     if isinstance(header, dict):
         header.setdefault("rules_version", FIRST_RULES)
     for name, kind in HEADER.items():
@@ -168,6 +170,8 @@ def arrays_of(
     shape = (fighters, CONTROLS, decisions)
     split = 4 * math.prod(shape)
     expected_size = split + 8 * hashes
+    if expected_size > LARGEST:
+        raise ReplayError(f"its controls would take {expected_size} bytes, at most {LARGEST}")
     try:
         data = zlib.decompressobj().decompress(compressed, expected_size + 1)
     except zlib.error as error:
@@ -176,5 +180,5 @@ def arrays_of(
         raise ReplayError(
             f"its controls are not those of {decisions} decisions of {fighters} fighters"
         )
-    controls = np.frombuffer(data[:split], "<f4").reshape(shape).transpose(2, 0, 1)
-    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data[split:], "<u8")
+    controls = np.frombuffer(data, "<f4", split // 4).reshape(shape).transpose(2, 0, 1)
+    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data, "<u8", offset=split)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import read_whole, write_whole
 from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
@@ -21,6 +21,7 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.format import (
     CONTROLS,
     HEADER,
+    LARGEST,
     ReplayError,
     arrays_of,
     header_of,
@@ -144,7 +145,7 @@ class Replay:
             ReplayError: The file does not exist, or this version cannot play it.
         """
         try:
-            data = Path(path).read_bytes()
+            data = read_whole(path, LARGEST)
         except OSError as error:
             raise ReplayError(f"{path}: {error.strerror}") from None
         try:

@@ -13,12 +13,14 @@ from types import MappingProxyType
 
 from rich.text import Text
 
+from midrange_puffer.files import read_end
 from midrange_puffer.names import shown
 from midrange_puffer.sweep.record import LOG, Reading, load_readings
 from midrange_puffer.sweep.trial import ERROR
 from midrange_puffer.system import kill_group, own_cores
 
 COMMAND = ("-m", "midrange_puffer.sweep.trial")  # arguments of Python, before the trial's folder
+LONGEST_END = 1 << 20  # bytes of a log's end, in which an error is looked for
 REASON_LENGTH = 300  # most characters of a reason
 
 
@@ -93,7 +95,7 @@ def last_words(log: Path) -> str:
     The trial's folder is removed from it, so that trials that fail for the same reason have equal
     words.
     """
-    text = Text.from_ansi(log.read_text(errors="replace")).plain
+    text = Text.from_ansi(read_end(log, LONGEST_END).decode(errors="replace")).plain
     lines = [line for line in text.splitlines() if line.strip()]
     errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
     words = (errors or lines or [""])[-1]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from midrange_puffer.config.sections import PoolConfig
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import make_folder, write_whole
+from midrange_puffer.files import make_folder, read_whole, write_whole
 from midrange_puffer.game.observation import rows_of
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import inside, shown
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.models import path_of
+from midrange_puffer.policies.models import LARGEST_MODEL, path_of
 from midrange_puffer.policies.pool_file import Member, PoolError, format_members, read_members
 
 PFSP = "pfsp"  # prioritised fictitious self-play
@@ -161,7 +161,7 @@ class Pool:
             except ValueError as error:
                 raise PoolError(f"pool.include = {text}: its copy would be {error}") from None
             if not is_copied:
-                self._copies[copy] = source.read_bytes()
+                self._copies[copy] = read_whole(source, LARGEST_MODEL)
             members[source] = Member(word, path, meta["agent_steps"], own=False)
         return list(members.values())
 

@@ -18,6 +18,7 @@ from midrange_puffer.config.schema import game_of, game_parameters
 from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.files import open_to_append
 from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -108,7 +109,7 @@ class Population:
         path = self._run.folder / LOG
         # In a new session Ctrl-C does not reach it.
         with (
-            path.open("ab") as log,
+            open_to_append(path) as log,
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             ) as process,

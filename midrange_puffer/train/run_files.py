@@ -4,9 +4,9 @@
 `league.json` has the ratings of the run's checkpoints, `population.json` its exploiters.
 """
 
+import itertools
 import json
 import math
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -14,13 +14,22 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from midrange_puffer.contest.ratings import Pairing
-from midrange_puffer.files import WriteError, write_json, write_whole
+from midrange_puffer.files import (
+    WriteError,
+    open_regular,
+    open_to_append,
+    read_end,
+    write_json,
+    write_whole,
+)
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.json_files import Count, JsonError, Share, Within, checked, parse, read_json
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import PanelScore
 
 LONGEST_ROW = 1 << 20  # bytes; written rows have some thousand
+LARGEST_METRICS = 1 << 32  # bytes
+MOST_ROWS = 1_000_000  # of a file that is drawn
 LEAGUE = "league.json"
 MOST_PLAYERS = 5000  # in a run's league, whose table of results has a row and a column a player
 POPULATION, POPULATION_TABLE = "population.json", "population.txt"
@@ -58,8 +67,8 @@ class MetricsFile:
         """Appends a row."""
         finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(finite) + "\n")
+            with open_to_append(self.path) as file:
+                file.write((json.dumps(finite) + "\n").encode())
         except OSError as error:
             raise WriteError(f"cannot write {self.path}: {error.strerror}") from error
 
@@ -71,17 +80,21 @@ def read_metrics(path: Path) -> list[Row]:
     """Returns the rows of metrics.jsonl. Damaged lines are skipped and counted on stderr.
 
     Raises:
-        OSError: It cannot be read.
+        JsonError: It cannot be read, or has more rows than `MOST_ROWS`.
     """
-    return [row for _, row in _rows(path)]
+    try:
+        rows = [row for _, row in itertools.islice(_rows(path), MOST_ROWS + 1)]
+    except OSError as error:
+        raise JsonError(f"{path}: {error.strerror}") from None
+    if len(rows) > MOST_ROWS:
+        raise JsonError(f"{path}: has more than {MOST_ROWS} rows")
+    return rows
 
 
 def last_row(path: Path) -> Row:
     """Returns the last whole row of metrics.jsonl, read from its end; empty if there is none."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * LONGEST_ROW))
-            lines = file.read().splitlines()
+        lines = read_end(path, 2 * LONGEST_ROW).splitlines()
     except OSError:
         return {}
     rows = (_row(line) for line in reversed(lines))
@@ -91,7 +104,7 @@ def last_row(path: Path) -> Row:
 def _rows(path: Path) -> Iterator[tuple[bytes, Row]]:
     """Yields valid lines, each with its row, then prints the number of skipped ones to stderr."""
     bad, begins = 0, True  # `begins` is False in the rest of a line that is too long
-    with path.open("rb") as file:
+    with open_regular(path, LARGEST_METRICS) as file:
         while line := file.readline(LONGEST_ROW):
             row = _row(line) if begins else None
             if row is not None:
@@ -110,7 +123,9 @@ def _row(line: bytes) -> Row | None:
         row = checked(parse(line), Row)
     except ValueError:
         return None
-    return row if row.get("agent_steps") is not None else None
+    if row.get("agent_steps") is None:
+        return None
+    return {sys.intern(name): value for name, value in row.items()}  # rows share their names
 
 
 @dataclass

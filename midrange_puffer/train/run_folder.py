@@ -8,6 +8,7 @@ The command line reads run folders before torch is imported. So only the functio
 write tensors import it.
 """
 
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_names
-from midrange_puffer.config.reading import COMMAND_LINE, load_config
+from midrange_puffer.config.reading import COMMAND_LINE, LARGEST_INI, load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.errors import CheckpointError
-from midrange_puffer.files import LOCK, write_whole
+from midrange_puffer.files import LOCK, open_regular, read_whole, write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.mix import (
@@ -306,7 +307,7 @@ def _origin(path: Path) -> tuple[str, dict[str, str]]:
     Both are in the comments above the values that are not the default.
     """
     files, given, section, source = [], {}, "", ""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in read_whole(path, LARGEST_INI).decode().splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line.startswith("# "):
@@ -324,7 +325,7 @@ def _origin(path: Path) -> tuple[str, dict[str, str]]:
 def _is_locked(folder: Path) -> bool:
     """True if a process holds the run's lock. The check holds the lock for some microseconds."""
     try:
-        with (folder / LOCK).open("rb") as file:
+        with open_regular(folder / LOCK, sys.maxsize) as file:
             lock_file(file.fileno(), is_shared=True)
     except BlockingIOError:
         return True

@@ -115,7 +115,7 @@ def test_other_files_are_refused(envelope, saved, tmp_path, monkeypatch):
         (np.savez, {"nez": np.zeros(GRID.shape)}, "nez .* type float64"),
         (np.savez, {"gaps": np.zeros(GRID.shape, "f4")}, "gaps .* type float32"),
         (np.savez, {"aero": np.full(GRID.shape, np.nan, "f4")}, "aero has a value that is not fin"),
-        (np.savez, {"identity": np.array("[" * 100_000)}, "recursion"),
+        (np.savez, {"identity": np.array("[" * 100_000)}, "nested too deeply"),
         # One of zeros can be a thousand times as large in memory as on disk.
         (np.savez_compressed, {}, "it is compressed"),
     ],

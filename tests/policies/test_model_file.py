@@ -43,7 +43,7 @@ def change_weight(path, value):
 
 def put_pickle(path, content: bytes):
     """Replaces the pickle of the file at `path`."""
-    members = read_zip(path.read_bytes())
+    members = read_zip(io.BytesIO(path.read_bytes()))
     [name] = [name for name in members if name.endswith("data.pkl")]
     path.write_bytes(write_zip({**members, name: content}))
 
