@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import (
@@ -20,7 +20,9 @@ from midrange_puffer.game.parameters import PILOTS, SEATS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of, parse_mix, title
 from midrange_puffer.policies.models import CHAMPION
-from midrange_puffer.replays.dataset import Plan, check_new, record, require_minari
+
+if TYPE_CHECKING:
+    from midrange_puffer.replays.dataset import Plan
 
 BOTH = "both"
 DESCRIPTION = (
@@ -52,6 +54,8 @@ class Options:
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer record midrange`."""
     options = option.Parser("record", DESCRIPTION, Options).read(argv)
+    from midrange_puffer.replays.dataset import check_new, require_minari
+
     require_minari()
     threads_of(options.threads)
     try:
@@ -69,6 +73,8 @@ def main(options: Options) -> int:
     """Records the engagements; returns the exit status."""
     import torch
 
+    from midrange_puffer.replays.dataset import record
+
     torch.set_num_threads(1)  # small batches are slower with more
     plan, began = make_plan(options), time.monotonic()
     with progress_bar("engagements", options.episodes) as advance:
@@ -83,8 +89,10 @@ def main(options: Options) -> int:
     return 0
 
 
-def make_plan(options: Options) -> Plan:
+def make_plan(options: Options) -> "Plan":
     """Loads the contestants and the game that the policies among them were trained for."""
+    from midrange_puffer.replays.dataset import Plan
+
     texts = (options.red, options.blue)
     models = {n: file_of(n) for text in texts for n in parse_mix(text) if kind_of(n) == MODEL}
     parameters: dict[str, Any] = resolve_game(options.game)
