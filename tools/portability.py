@@ -224,11 +224,15 @@ def main() -> None:
         print(f"  {fight:18} {fights.line(hashes)}")
     print(f"\n{HEAD}", flush=True)
     is_right = True
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(own_cores()) or 1) as pool:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        ThreadPoolExecutor(len(own_cores()) or 1) as pool,
+    ):
         os.environ.update(WINEPREFIX=folder, WINEDEBUG="-all")  # of the emulator of Windows
         expected = learnt(MACHINES[0], options.compilers[0], Path(folder))
         if any(machine.emulator == "wine" for machine, _ in work):
-            subprocess.run(["wine", "wineboot", "--init"], check=True, stdout=subprocess.DEVNULL)
+            command = ["wine", "wineboot", "--init"]
+            subprocess.run(command, check=True, capture_output=True)
         for outcome in pool.map(lambda case: check(*case, expected), work):
             print(outcome, *outcome.wrong, flush=True)
             is_right &= outcome.is_right

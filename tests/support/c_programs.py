@@ -9,7 +9,7 @@ from places import CSRC, SUPPORT
 
 ISA = "portable"  # one kernel is enough: the flags say for what it is compiled
 SIDES = (1, 2)  # the sizes of csrc/isas.h that the programs have: kernels take long to compile
-OPTIONS = ["-std=c11", "-w", f"-I{CSRC}", f"-DMR_ISAS(X)=X({ISA})"]
+OPTIONS = ["-std=c11", "-w", "-Wno-psabi", f"-I{CSRC}", f"-DMR_ISAS(X)=X({ISA})"]
 
 Units = dict[str, list[object]]  # object file -> its source, with macros
 
