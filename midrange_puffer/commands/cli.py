@@ -264,18 +264,19 @@ def _import_without_gc(name: str) -> None:
         gc.enable()
 
 
-def pufferlibs() -> set[str]:
-    """Returns the environments that PufferLib's own command has, by its ini files."""
+def pufferlibs() -> dict[str, str]:
+    """Returns the environments that PufferLib's own command has, and the package of each."""
     spec = importlib.util.find_spec("pufferlib")
     assert spec is not None
     assert spec.submodule_search_locations is not None
     folder = Path(spec.submodule_search_locations[0], "config")
-    names = {"default"}
+    packages = {"default": ""}
     for path in folder.glob("**/*.ini"):
         ini = configparser.ConfigParser(interpolation=None)
         ini.read(path, encoding="utf-8")
-        names.update(ini.get("base", "env_name", fallback="").split())
-    return names
+        package = ini.get("base", "package", fallback="")
+        packages |= dict.fromkeys(ini.get("base", "env_name", fallback="").split(), package)
+    return packages
 
 
 def become_pufferlib(words: Sequence[str]) -> NoReturn:
@@ -290,11 +291,32 @@ def become_pufferlib(words: Sequence[str]) -> NoReturn:
         near = suggest(name, [ENV_NAME, *sorted(names)])
         ours = f"; ours is {ENV_NAME}: puffer {mode} {ENV_NAME} …"
         raise UsageError(f"{name}: no such environment, here or in PufferLib{near or ours}")
+    if names[name] and {"-h", "--help"}.isdisjoint(words):
+        _check_others(name, names[name])
     command = [sys.executable, "-m", "pufferlib.pufferl", *words]
     # PufferLib imports pynvml, and torch warns of that.
     ignored = "ignore:The pynvml package is deprecated:FutureWarning"
     warnings = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), ignored)))
     os.execve(sys.executable, command, os.environ | {"PYTHONWARNINGS": warnings})
+
+
+def _check_others(name: str, package: str) -> None:
+    """Imports one of PufferLib's environments, as its own command will.
+
+    Raises:
+        UsageError: PufferLib is built without it, or lacks a module that it needs.
+    """
+    home = "pufferlib.ocean" if package == "ocean" else f"pufferlib.environments.{package}"
+    try:
+        importlib.import_module(home).env_creator(name)
+    except ImportError as error:
+        hint = f"its environment needs {error.name}, which is not installed here"
+        if package == "ocean":
+            hint = (
+                "PufferLib is installed without its compiled games; build it from its source: git "
+                "clone https://github.com/PufferAI/PufferLib, then pip install -e PufferLib"
+            )
+        raise UsageError(f"{name}: {hint}") from None
 
 
 def usage() -> str:

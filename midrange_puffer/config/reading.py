@@ -25,7 +25,7 @@ from midrange_puffer.config.hints import (
     right_keys,
     swept_key,
 )
-from midrange_puffer.config.key import Key, Value
+from midrange_puffer.config.key import Key, Value, keys_of
 from midrange_puffer.config.schema import (
     RENAMED,
     RETIRED,
@@ -39,7 +39,7 @@ from midrange_puffer.config.schema import (
     section_keys,
     sweepable,
 )
-from midrange_puffer.config.sections import TrainConfig
+from midrange_puffer.config.sections import PolicyConfig, TrainConfig
 from midrange_puffer.files import read_whole
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
@@ -338,6 +338,10 @@ class _Draft:
         if section in self._unknown and (section == "policy" or name not in keys):
             self.values[section][name] = text
             self.sources[section, name] = source
+            return
+        is_packages = section == "policy" and name in keys_of(PolicyConfig)
+        if is_packages and name not in keys and source != COMMAND_LINE:
+            _say(where, f"no argument of {self.own.policy_name}, left out")
             return
         if name not in keys:
             spell = option_of if source == COMMAND_LINE else entry_of

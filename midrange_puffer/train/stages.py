@@ -199,7 +199,11 @@ class Stages:
 
 def _memory_keys(config: Config) -> str:
     """Returns advice on too little memory: the keys to reduce, and their values."""
-    now = {f"{section}.{name}": config[section][name] for section, name in MEMORY_KEYS}
+    now = {
+        f"{section}.{name}": config[section][name]
+        for section, name in MEMORY_KEYS
+        if name in config[section]
+    }
     keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value not in (0, 1))
     return f"try a smaller one of {keys}"
 

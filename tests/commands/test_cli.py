@@ -264,6 +264,25 @@ def test_a_misplaced_or_mistyped_environment_is_told(call, words, said):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("puffer_breakout", "installed without its compiled games; build it from its source"),
+        ("cartpole", "its environment needs lost_module, which is not installed here"),
+    ],
+)
+def test_an_environment_that_pufferlib_cannot_import_is_told(call, monkeypatch, name, said):
+    def fail(module):
+        raise ImportError(name="lost_module")
+
+    monkeypatch.setattr(cli.importlib, "import_module", fail)
+    status, out, err = call("train", name)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"puffer: error: {name}: ")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
 def test_the_version_is_that_of_the_package(call):
     assert call("--version") == (0, f"midrange_puffer {midrange_puffer.__version__}\n", "")
     done = subprocess.run(
@@ -284,6 +303,7 @@ def test_other_environments_get_every_word(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["puffer", "eval", "breakout", "--train.gamma", "0.5"])
     monkeypatch.setattr(os, "execve", lambda program, words, variables: passed_on.append(words))
     monkeypatch.setattr(cli, "run", lambda mode, argv: 0)
+    monkeypatch.setattr(cli, "_check_others", lambda name, package: None)
     cli.main()
     assert passed_on[0][1:] == [
         "-m", "pufferlib.pufferl", "eval", "breakout", "--train.gamma", "0.5"

@@ -37,6 +37,40 @@ def seen(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, FEATURES, generator=torch.manual_seed(1)) * 2 - 1
 
 
+PLAIN = """
+import torch
+from torch import nn
+
+class Plain(nn.Module):
+    def __init__(self, env, width=8):
+        super().__init__()
+        self.body = nn.Linear(env.single_observation_space.shape[0], width)
+        self.heads = nn.ModuleList(nn.Linear(width, int(n)) for n in env.single_action_space.nvec)
+        self.value = nn.Linear(width, 1)
+
+    def forward_eval(self, observations, state=None):
+        hidden = torch.tanh(self.body(observations))
+        return tuple(head(hidden) for head in self.heads), self.value(hidden)
+
+    forward = forward_eval
+"""
+
+
+def test_a_policy_without_hidden_size_flies_in_every_shipped_configuration(tmp_path, capsys):
+    """Keys of files for the package's policy are left out, with a word; typed ones are errors."""
+    path = tmp_path / "plain_policy.py"
+    path.write_text(PLAIN)
+    words = ["--policy-name", f"{path}:Plain"]
+    config = load_config("configs/default.ini", words)
+    assert dict(config.policy) == {"width": 8}
+    assert "[policy] hidden_size: no argument of" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match=r"--policy.hidden-size: no such key"):
+        load_config("configs/default.ini", [*words, "--policy.hidden-size", "64"])
+    short = ["--train.total-timesteps=65536", "--train.replay-interval=0"]
+    where = [f"--train.data-dir={tmp_path}", "--train.run-name=run"]
+    assert cli.run("train", ["--config", "configs/default.ini", *words, *short, *where]) == 0
+
+
 # The examples
 
 
