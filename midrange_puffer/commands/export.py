@@ -42,14 +42,20 @@ class Options:
     load_model_path: str = option.load_model_path(MODELS)
     data_dir: str = option.data_dir()
     policy_name: str | None = option.policy_name()
-    onnx: str = option.output(f"the file to write, *{EXPORTED}", EXPORTED)
+    onnx: str | None = option.output(f"the file to write, *{EXPORTED}", EXPORTED, None)
+    state_dict: str | None = option.output(
+        "write the weights alone, *.pt, for policy.load_state_dict(torch.load(FILE))", ".pt", None
+    )
     model: Path = option.settled()
 
 
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer export midrange`."""
     options = option.Parser("export", DESCRIPTION, Options).read(argv)
-    require_onnx("onnx", "onnxruntime", "onnxscript")
+    if options.onnx is None and options.state_dict is None:
+        raise UsageError("command line: --onnx is missing: the file to write; or --state-dict")
+    if options.onnx is not None:
+        require_onnx("onnx", "onnxruntime", "onnxscript")
     model = model_path(options.load_model_path, options.data_dir)
     if model.suffix == EXPORTED:
         raise UsageError(f"{model}: is exported already; expected a run folder's {MODELS}")
@@ -64,11 +70,21 @@ def main(options: Options) -> int:
     """Exports the policy; returns the exit status."""
     import torch
 
+    torch.set_num_threads(1)  # small batches are slower with more
+    path = options.model
+    [(policy, entries)], parameters = load_models([path], {}, options.policy_name)
+    if options.state_dict is not None:
+        from midrange_puffer.policies.model_file import to_bytes
+
+        weights = policy.state_dict()
+        write_whole(Path(options.state_dict), to_bytes(weights))
+        count = sum(weight.numel() for weight in weights.values())
+        print(f"{shown(path)}: {count} weights written to {shown(options.state_dict)}")
+    if options.onnx is None:
+        return 0
     from midrange_puffer.policies.exported import ExportedPolicy, to_onnx
 
-    torch.set_num_threads(1)  # small batches are slower with more
-    path, out = options.model, Path(options.onnx)
-    [(policy, entries)], parameters = load_models([path], {}, options.policy_name)
+    out = Path(options.onnx)
     data = to_onnx(policy, entries)
     with progress_bar("comparing with torch", 2 * STARTS) as advance:
         exported = ExportedPolicy(data, out)

@@ -1,6 +1,8 @@
 """A search from Python: it suggests settings; the caller tries them and reports the scores."""
 
 import math
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from midrange_puffer.config.configuration import Config
@@ -75,6 +77,19 @@ class Sweep:
         record.seconds, record.status = seconds, FAILED if score is None else FINISHED
         if score is not None:
             record.readings = [Reading(record.total_timesteps, seconds, score, {})]
+
+    def optimize(self, score: Callable[[Config], float | None], trials: int) -> Suggestion | None:
+        """Tries a number of suggestions, one after another, timed; returns the best.
+
+        Args:
+            score: trains with a configuration, and returns the score as for `observe`.
+            trials: the number of suggestions.
+        """
+        for _ in range(trials):
+            trial, start = self.suggest(), time.monotonic()
+            result = score(trial.config)
+            self.observe(trial, result, max(time.monotonic() - start, 1e-3))
+        return self.best
 
     @property
     def best(self) -> Suggestion | None:

@@ -268,3 +268,13 @@ def test_an_exported_policy_is_not_trained(tmp_path):
     made = exports.make(tmp_path)
     with pytest.raises(ConfigError, match=r"load_model_path = .*levels\.onnx: .*cannot be trained"):
         runs.train(tmp_path, "--base.load-model-path", str(made.exported))
+
+
+def test_the_weights_alone_are_loaded_by_torch(tmp_path, capsys):
+    path = tmp_path / "weights.pt"
+    assert cli.run("export", ["--load-model-path", "trained", "--state-dict", str(path)]) == 0
+    assert f"weights written to {path}" in capsys.readouterr().out
+    expected = load_policy("trained")[0].state_dict()
+    weights = torch.load(path, weights_only=True)
+    assert weights.keys() == expected.keys()
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)

@@ -60,3 +60,16 @@ def test_what_is_wrong_is_refused():
     for seconds in (float("nan"), 0.0):
         with pytest.raises(ValueError, match=rf"seconds = {seconds}: must be above 0 and finite"):
             sweep.observe(sweep.suggest(), 0.5, seconds)
+
+
+def test_optimize_tries_each_suggestion():
+    tried = []
+
+    def score(config):
+        tried.append(config.train.learning_rate)
+        return 1 - abs(tried[-1] - 0.05) / 2
+
+    sweep = Sweep(load_config(None, SPACE))
+    best = sweep.optimize(score, 3)
+    assert len(tried) == 3
+    assert best.params["train.learning_rate"] == min(tried, key=lambda rate: abs(rate - 0.05))
