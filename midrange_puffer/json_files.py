@@ -13,7 +13,7 @@ import json
 import reprlib
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
@@ -30,6 +30,7 @@ from typing import (
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import read_whole
+from midrange_puffer.names import inside
 
 LARGEST = 16 << 20  # most bytes of a file; the package writes at most a tenth of that
 # Most signs that begin or end a value. Of two bytes, as in "{}", Python makes up to 100.
@@ -75,6 +76,26 @@ def read_json(path: Path, kind: type[T]) -> T:
         raise JsonError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise JsonError(f"{path}: damaged: {error}") from None
+
+
+def inside_all(path: Path, where: str, names: Sequence[str]) -> list[Path]:
+    """Returns the paths that the entries `path` of a list name, relative to the file's folder.
+
+    Args:
+        path: the JSON file.
+        where: name of the list in the file.
+        names: the entries.
+
+    Raises:
+        JsonError: An entry is absolute, or leads out of the folder.
+    """
+    places = []
+    for index, name in enumerate(names):
+        try:
+            places.append(inside(path.parent, name))
+        except ValueError as error:
+            raise JsonError(f"{path}: damaged: {where}[{index}].path = {error}") from None
+    return places
 
 
 def parse(data: bytes) -> object:

@@ -1,6 +1,6 @@
 """`puffer league midrange`: ratings of checkpoints and pilots, which all fight each other."""
 
-import os
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from midrange_puffer.contest.ratings import (
     nash_weights,
 )
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import write_json
+from midrange_puffer.files import make_folder, read_whole, write_json, write_whole
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import (
@@ -34,7 +34,7 @@ from midrange_puffer.policies.mix import (
     short_names,
     write_nash,
 )
-from midrange_puffer.policies.models import MODELS, check_is_model, spread
+from midrange_puffer.policies.models import LARGEST_MODEL, MODELS, check_is_model, spread
 from midrange_puffer.policies.own_code import absolute
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.train import run_folder
@@ -224,16 +224,31 @@ def _write_nash(path: Path, models: Mapping[str, Path], standings: "Standings") 
     np.fill_diagonal(scores, 0.5)
     shares = dict(zip(models, nash_weights(scores), strict=True))
     played = {name: share for name, share in shares.items() if share >= LEAST_SHARE}
-    total, folder = sum(played.values()), path.absolute().parent
+    total = sum(played.values())
     write_nash(
         path,
-        [
-            NashMember(os.path.relpath(models[name], folder), share / total)
-            for name, share in played.items()
-        ],
+        [NashMember(_beside(path, models[name]), share / total) for name, share in played.items()],
     )
     parts = (f"{shown(name)} {100 * share / total:.1f} %" for name, share in played.items())
     print(f"Nash mixture of the models: {', '.join(parts)}; {NASH}{shown(path)}")
+
+
+def _beside(path: Path, model: Path) -> str:
+    """Returns a model's path relative to the folder of the mixture `path`.
+
+    A model that is not below that folder is copied into a folder beside the mixture.
+
+    Raises:
+        WriteError: The model could not be copied.
+    """
+    folder = path.absolute().parent.resolve()
+    if model.is_relative_to(folder):
+        return model.relative_to(folder).as_posix()
+    digest = hashlib.blake2b(str(model).encode(), digest_size=4).hexdigest()
+    copy = folder / f"{path.stem}-models" / f"{model.stem}-{digest}{model.suffix}"
+    make_folder(copy.parent, is_new=False)
+    write_whole(copy, read_whole(model, LARGEST_MODEL))
+    return copy.relative_to(folder).as_posix()
 
 
 def _play(

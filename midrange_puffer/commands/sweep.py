@@ -14,7 +14,7 @@ from midrange_puffer.config.checks import check_pairs, check_update
 from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import lock, new_name, write_whole
+from midrange_puffer.files import lock, new_name, remove_temporary, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import is_shipped
 from midrange_puffer.show.figures import require_matplotlib
@@ -113,6 +113,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
     from midrange_puffer.sweep.runner import workers_of
 
     with lock(folder, RUNS):
+        remove_temporary(folder)
         record = Record(folder)
         config = _overridden(record, overrides)
         differences = changes(record.config, config)

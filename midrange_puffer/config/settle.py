@@ -1,6 +1,9 @@
 """A configuration as this machine runs it: every "auto" replaced, and everything checked."""
 
+import contextlib
+import io
 import math
+from dataclasses import replace
 
 from midrange_puffer.config.checks import check_sizes, check_training
 from midrange_puffer.config.configuration import (
@@ -20,7 +23,7 @@ from midrange_puffer.config.machine import (
     choose_vec,
 )
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.schema import STAGE
+from midrange_puffer.config.schema import STAGE, game_of
 from midrange_puffer.config.sections import AttentionConfig
 from midrange_puffer.game.parameters import (
     POOL,
@@ -56,7 +59,7 @@ def settle(config: Config, machine: Machine) -> Config:
     config = _settle_memory(config)
     config = _settle_observation(config)
     _check_pool(config)
-    _check_population(config)
+    _check_population(config, machine)
     _check_looks(config)
     check_sizes(config)
     for stage in stage_names(config):
@@ -189,16 +192,35 @@ def _check_pool(config: Config) -> None:
         )
 
 
-def _check_population(config: Config) -> None:
-    """Refuses exploiters without a pool to join or a file of their own."""
+def _check_population(config: Config, machine: Machine) -> None:
+    """Refuses exploiters that cannot train, or that have no pool to join."""
     population = config.population
-    if population.interval and not (meets_pool(config) and config.pool.own):
+    if not population.interval:
+        return
+    if not (meets_pool(config) and config.pool.own):
         raise ConfigError(
             f"population.interval = {population.interval}: exploiters join the pool: "
             f"env.opponent must have pool, and pool.own must be True"
         )
-    if population.interval:
-        load_config(population.config)
+    settings = {f"env.{name}": value for name, value in game_of(config).items()} | {
+        "env.opponent": POOL,
+        "train.threads": config.train.threads,
+        "curriculum.stages": None,
+        "population.interval": 0,
+    }
+    exploiter = load_config(
+        population.config, [f"--{key}={value}" for key, value in settings.items()]
+    )
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # the choices for the exploiter
+            batch = settle(exploiter, replace(machine, ranks=1, ranks_here=1)).train.batch_size
+    except ConfigError as error:
+        raise ConfigError(f"population.config = {population.config}: {error}") from None
+    if population.budget < batch:
+        raise ConfigError(
+            f"population.budget = {population.budget}: must be at least {batch}, the batch of an "
+            f"exploiter by population.config = {population.config}"
+        )
 
 
 def _check_looks(config: Config) -> None:

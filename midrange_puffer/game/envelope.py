@@ -117,7 +117,7 @@ class Envelope(Edges):
         try:
             with open_regular(path, _LARGEST) as file:
                 edges = read_arrays(file)
-            identity = parse(edges.pop("identity").item().encode())
+            identity: Any = parse(edges.pop("identity").item().encode())
             version = identity["format"]
             if version == _FORMAT:
                 return cls._of(edges, identity)

@@ -249,7 +249,9 @@ class ExportedPolicy(PolicyModule):
             model_file.check_usable(path, name, values)
         self._session = session
         try:
-            entries = {name: parse(text.encode()) for name, text in metadata.items()}
+            entries: dict[str, Any] = {
+                name: parse(text.encode()) for name, text in metadata.items()
+            }
         except ValueError:  # the metadata are another program's
             entries = {}
         self.entries = model_file.check_entries(path, entries)

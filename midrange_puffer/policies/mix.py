@@ -39,7 +39,7 @@ from midrange_puffer.game.parameters import (
     sizes_of,
     suggest,
 )
-from midrange_puffer.json_files import JsonError, Within, read_json
+from midrange_puffer.json_files import JsonError, Within, inside_all, read_json
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.models import (
     CHAMPION,
@@ -350,4 +350,5 @@ def _nash_members(name: str) -> list[tuple[Path, float]]:
         members = read_json(path, _NashFile).members
     except JsonError as error:
         raise UsageError(f"{name}: {error}; puffer league --nash writes such a file") from None
-    return [(path.parent / member.path, member.weight) for member in members]
+    paths = inside_all(path, "members", [member.path for member in members])
+    return [(place, member.weight) for place, member in zip(paths, members, strict=True)]

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
-from midrange_puffer.names import inside
+from midrange_puffer.json_files import Count, JsonError, Share, Within, inside_all, read_json
 
 FORMAT: Final = "midrange_puffer pool"
 # `Member.score` is a running mean over about the last RECENT engagements. It begins as if there had
@@ -67,10 +66,10 @@ def read_members(path: Path) -> list[Member]:
         where = f"{path}: damaged: members[{index}]"
         if taken[member.name] > 1:
             raise PoolError(f"{where}.name = {member.name}: must be the name of no other")
-        try:
-            inside(path.parent, member.path)
-        except ValueError as error:
-            raise PoolError(f"{where}.path = {error}") from None
+    try:
+        inside_all(path, "members", [member.path for member in members])
+    except JsonError as error:
+        raise PoolError(str(error)) from None
     return members
 
 

@@ -116,7 +116,7 @@ def _body(data: bytes) -> bytes:
 def _header(line: bytes) -> dict[str, Any]:
     """Reads a header and checks its types; its parameters become those of this version."""
     try:
-        header = parse(line)
+        header: Any = parse(line)
         json.dumps(header, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ReplayError("its header holds text that is no Unicode") from None

@@ -18,7 +18,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import make_folder, write_json, write_whole
+from midrange_puffer.files import TEMPORARY, make_folder, write_json, write_whole
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 
@@ -161,7 +161,7 @@ class Record:
             WriteError: The folder exists already, or cannot be made.
         """
         # A process that was killed at this point can have left a temporary file only.
-        left = f"{cls.CONFIG}.*.tmp"
+        left = f"{cls.CONFIG}.*{TEMPORARY}"
         if not (folder.is_dir() and all(path.match(left) for path in folder.iterdir())):
             make_folder(folder)
         write_whole(folder / cls.CONFIG, format_config(config).encode())

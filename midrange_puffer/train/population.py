@@ -7,6 +7,8 @@ weaknesses that a short training finds. `population.json` has a row for each exp
 """
 
 import contextlib
+import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from midrange_puffer.config.schema import game_of, game_parameters
 from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.files import open_to_append
+from midrange_puffer.files import WriteError, open_to_append
 from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -33,6 +35,8 @@ FOLDER = "exploiters"  # the folder of their runs in the run folder
 LOG = "exploiters.log"  # their output
 CANDIDATES = 3  # checkpoints of an exploiter; the best one is frozen
 EPISODES = 400  # engagements that measure each
+# Exit status of an exploiter that could write no further file: on a full disk its log is cut off.
+DISK_FULL = 3
 PATIENCE = 0.5  # s between two checks for a signal
 
 
@@ -121,6 +125,10 @@ class Population:
                     process.wait(PATIENCE)
         if self._is_stopped():
             return False
+        if process.returncode == DISK_FULL:
+            raise WriteError(
+                f"an exploiter cannot be written to {path.parent}: {os.strerror(errno.ENOSPC)}"
+            )
         if process.returncode:
             raise UserError(f"an exploiter ended with exit code {process.returncode}; see {path}")
         return True

@@ -21,7 +21,7 @@ from midrange_puffer.config.reading import data_dir, load_config, own_words
 from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.midrange import try_out
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import lock, make_folder, new_name, write_whole
+from midrange_puffer.files import lock, make_folder, new_name, remove_temporary, write_whole
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import observed, sizes_of
 from midrange_puffer.names import shown
@@ -184,6 +184,7 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     """
     folder = run_folder.find_run(name, data_dir(overrides))
     with _locked(folder):
+        remove_temporary(folder)
         yield _read_run(folder, overrides, may_be_done)
 
 

@@ -23,7 +23,16 @@ from midrange_puffer.files import (
     write_whole,
 )
 from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.json_files import Count, JsonError, Share, Within, checked, parse, read_json
+from midrange_puffer.json_files import (
+    Count,
+    JsonError,
+    Share,
+    Within,
+    checked,
+    inside_all,
+    parse,
+    read_json,
+)
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import PanelScore
 
@@ -240,10 +249,14 @@ def read_turns(folder: Path) -> list[Turn]:
     """Reads population.json; returns the exploiters of a run, none if there is no file.
 
     Raises:
-        JsonError: It is damaged.
+        JsonError: It is damaged, or names a file outside the folder.
     """
     path = folder / POPULATION
-    return read_json(path, PopulationFile).turns if path.exists() else []
+    if not path.exists():
+        return []
+    turns = read_json(path, PopulationFile).turns
+    inside_all(path, "turns", [turn.path for turn in turns])
+    return turns
 
 
 def write_turns(folder: Path, turns: list[Turn]) -> None:

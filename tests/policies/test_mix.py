@@ -181,6 +181,13 @@ def test_a_nash_mixture_is_fought_where_any_mix_is(mixture):
         (lambda content: content | {"members": []}, r"members = \[\]"),
         (lambda content: content | {"members": [{"path": "a.pt", "weight": 2}]}, "weight = 2"),
         (lambda content: [], "damaged"),
+        *(
+            (
+                lambda content, path=path: content | {"members": [{"path": path, "weight": 1}]},
+                rf"nash\.json: damaged: members\[0\]\.path = '{path}': must be a path within",
+            )
+            for path in ("../first.pt", "/etc/passwd", "other/../../first.pt")
+        ),
     ],
 )
 def test_a_damaged_nash_file_is_refused(mixture, change, message):
@@ -204,5 +211,12 @@ def test_a_league_writes_a_nash_file(tmp_path, capsys):
     assert cli.run("league", [*models, *words]) == 0
     assert "Nash mixture of the models: first" in capsys.readouterr().out
     assert sum(parse_mix(f"nash:{path}").values()) == pytest.approx(1)
+    (tmp_path / "below").mkdir()
+    below = tmp_path / "below" / "made.json"  # beside which the models are copied
+    assert cli.run("league", [*models, *words[:-1], str(below)]) == 0
+    copies = [Path(name.removeprefix("file:")) for name in parse_mix(f"nash:{below}")]
+    assert {copy.parent for copy in copies} == {tmp_path / "below" / "made-models"}
+    contents = {(tmp_path / f"{name}.pt").read_bytes() for name in ("first", "second")}
+    assert {copy.read_bytes() for copy in copies} <= contents
     with pytest.raises(UsageError, match="--nash: is a mixture of models, and none takes part"):
         cli.run("league", ["--games", "2", "--nash", str(path)])

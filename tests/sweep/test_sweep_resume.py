@@ -73,7 +73,10 @@ def test_a_sweep_that_was_stopped_ends_as_one_that_was_not(tmp_path, monkeypatch
         interrupt_at(patch, 3, signal.SIGINT)
         assert sweeps.sweep(tmp_path / "stopped", "--sweep.trials=4") == 130
     assert len(Record(tmp_path / "stopped/sweeps/small").over) == 3
+    left = tmp_path / "stopped/sweeps/small/trials/0000/trial.json.0123abcd.tmp"
+    left.write_text("{")
     assert sweeps.resume(tmp_path / "stopped", "--sweep.trials=6") == 0
+    assert not left.exists()
     whole, stopped = (
         Record(tmp_path / name / "sweeps/small").trials for name in ("whole", "stopped")
     )

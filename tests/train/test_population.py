@@ -1,8 +1,11 @@
 """A run with exploiters: their opponents, their table, and an otherwise equal run."""
 
+import errno
 import json
+import os
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -15,9 +18,20 @@ from runs import MIX, members
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import write_whole
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.train.run_files import POPULATION, POPULATION_TABLE, read_turns
+from midrange_puffer.train import exploiter
+from midrange_puffer.train.population import DISK_FULL, Population
+from midrange_puffer.train.run_files import (
+    POPULATION,
+    POPULATION_TABLE,
+    Turn,
+    read_turns,
+    write_turns,
+)
+from midrange_puffer.train.run_folder import Run
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +122,37 @@ def test_until_the_first_has_joined_the_run_is_the_same_without(finished, tmp_pa
     assert not (tmp_path / "run" / POPULATION).exists()
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (DISK_FULL, "an exploiter cannot be written to .*/run: No space left on device$"),
+        (1, "an exploiter ended with exit code 1; see .*/run/exploiters.log"),
+    ],
+)
+def test_an_exploiter_that_fails_says_why(tmp_path, monkeypatch, code, message):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nexit {code}\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    (tmp_path / "run").mkdir()
+    run = Run(tmp_path / "run", load_config())
+    with pytest.raises(UserError, match=message):
+        Population(run, None, lambda: False)._train([])
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(errno.ENOSPC, DISK_FULL), (errno.EDQUOT, DISK_FULL), (errno.EIO, 1)]
+)
+def test_an_exploiter_without_room_has_its_own_exit_code(tmp_path, monkeypatch, number, expected):
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(exploiter, "Trainer", lambda *_, **__: write_whole(tmp_path / "file", b""))
+    monkeypatch.setattr(exploiter, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(os, "fsync", fail)
+    assert exploiter.main(["0.7", "exploit.ini"]) == expected
+
+
 def test_one_who_scores_enough_is_done(tmp_path):
     """Engagements of a second are draws, so the score is a half after the first update."""
     options = ("--env.time-limit=1", "--population.score=0.5", "--population.budget=1e9")
@@ -141,6 +186,7 @@ def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, c
         (["--pool.own=False", "--pool.include=trained"], "exploiters join the pool"),
         (["--population.kinds=anew,nobody"], "'nobody' is none: must be of anew, own, league"),
         (["--population.config=nowhere.ini"], "nowhere.ini"),
+        (["--population.budget=100"], "population.budget = 100: must be at least 1024, the batch"),
     ],
 )
 def test_what_cannot_be_is_refused_before_training(tmp_path, options, message):
@@ -156,3 +202,12 @@ def test_a_damaged_table_is_refused(finished, tmp_path):
     (run / POPULATION).write_text(json.dumps(content))
     with pytest.raises(JsonError, match=r"population\.json: damaged: turns\[0\]\.win = 2"):
         runs.resume(run, "--train.total-timesteps=20000")
+
+
+@pytest.mark.parametrize("path", ["../other/model_000002.pt", "/etc/passwd", "a/../../b.pt"])
+def test_an_exploiter_outside_the_run_is_refused(tmp_path, path):
+    turn = Turn("anew", 1, 1, "model_000001.pt", 1, 0.5, 0.25, 0.25, path)
+    write_turns(tmp_path, [turn])
+    message = rf"population\.json: damaged: turns\[0\]\.path = '{path}': must be a path within"
+    with pytest.raises(JsonError, match=message):
+        read_turns(tmp_path)

@@ -20,6 +20,7 @@ from midrange_puffer.files import LockedError, WriteError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.run import resumed_run
 from midrange_puffer.train.trainer import StageTrainer
 
 pytestmark = pytest.mark.slow
@@ -48,6 +49,17 @@ def stopped(tmp_path_factory):
 def run(stopped, tmp_path):
     """A copy of that run."""
     return shutil.copytree(stopped, tmp_path / "run")
+
+
+def test_what_killed_saves_left_is_removed(run):
+    left = [run / "trainer_state.pt.0123abcd.tmp", run / "replays/x.replay.00000000.tmp"]
+    others = [run / "notes.tmp", run / "trainer_state.pt.backup.tmp"]
+    for path in (*left, *others):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half")
+    with resumed_run(str(run), []):
+        pass
+    assert [path.exists() for path in (*left, *others)] == [False, False, True, True]
 
 
 def checkpoint_fits(run) -> dict[str, object]:

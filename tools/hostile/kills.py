@@ -131,6 +131,8 @@ def _resume_to_end(run: Path, log: Path, steps: int) -> None:
         require(end.status == NOT_BEGUN, f"resumed what had not begun: {end.told[-300:]}")
         return
     require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
+    left = [path.name for path in run.rglob("*.tmp")]
+    require(not left, f"resumed, the run still has {left}")
     reached = _check_run(run)
     require(reached >= goal, f"resumed, the run ended at {reached} of {goal} steps")
     made = [row["agent_steps"] for row in _rows(run)]
@@ -173,6 +175,8 @@ def _sweep(rng: random.Random, folder: Path, told: list[str]) -> None:
     check_type(Record(swept).trials, list[Trial], "trials")
     end = victim.run("sweep", ["--resume", str(swept)], log)
     require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
+    left = [path.name for path in swept.rglob("*.tmp")]
+    require(not left, f"resumed, the sweep still has {left}")
     record = Record(swept)
     numbers = [(trial.number, trial.status) for trial in record.trials]
     require(numbers == [(0, "finished"), (1, "finished")], f"trials at the end: {numbers}")
