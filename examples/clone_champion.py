@@ -1,9 +1,10 @@
-"""Clones a policy from a Minari dataset by plain torch: behaviour cloning over its action heads.
+r"""Clones a policy from a Minari dataset by plain torch: behaviour cloning over its action heads.
 
     puffer record midrange --dataset midrange/champion-v0 --episodes 16000
     python examples/clone_champion.py midrange/champion-v0 --out clone.pt
     puffer eval midrange --load-model-path clone.pt
-    puffer train midrange --base.load-model-path clone.pt --policy.hidden-size 64
+    puffer train midrange --config configs/default.ini --base.load-model-path clone.pt \
+        --train.learning-rate 0.01
 
 Episodes that were lost, and the last tenth, on which the clone is tested, are not learnt from.
 """
@@ -44,6 +45,7 @@ def loss_of(policy: torch.nn.Module, observations: torch.Tensor, actions: torch.
 
 def clone(name: str, out: Path, epochs: int, hidden_size: int, seed: int) -> None:
     """Trains a new policy on a dataset and writes it as a model."""
+    torch.set_num_threads(1)  # small batches are slower with more
     torch.manual_seed(seed)
     config = load_config(None, [f"--policy.hidden-size={hidden_size}"])
     policy = new_policy(config)

@@ -3,14 +3,18 @@
 import importlib.util
 import json
 import re
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from needs import need
-from places import ROOT
+from places import EXAMPLES, ROOT
 from policies import random_policy
 
+from midrange_puffer.checkpoint import load_policy, new_policy
 from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls, levels
 from midrange_puffer.game.parameters import resolve
@@ -37,6 +41,13 @@ def plan(red: object, blue: object, seats: tuple[int, ...], **settings: object) 
         contestants=(red, blue), names=names, seats=seats, engagements=5, seed=7, greedy=False,
         threads=1, parameters=parameters,
     )  # fmt: skip
+
+
+def load_module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_levels_are_the_reverse_of_controls():
@@ -139,6 +150,23 @@ def test_the_page_s_snippets_run():
     snippets = re.findall(r"```py\n(.*?)```", (ROOT / "docs/datasets.md").read_text(), re.DOTALL)
     assert snippets
     exec("\n".join(snippets), {})
+
+
+@NEEDED
+@pytest.mark.slow
+def test_the_example_clones_a_policy(tmp_path, monkeypatch):
+    """The clone is likelier to do what its teacher did than a new policy, and can be loaded."""
+    record("teacher-v0", plan("trained", "ace", (0,), time_limit=240))
+    example = load_module(EXAMPLES / "clone_champion.py")
+    monkeypatch.setattr(example, "BATCH", 64)
+    example.clone("teacher-v0", tmp_path / "clone.pt", epochs=40, hidden_size=32, seed=0)
+    cloned, entries = load_policy(tmp_path / "clone.pt")
+    assert entries["policy"]["hidden_size"] == 32
+    observations, actions, first = example.load("teacher-v0")
+    assert 0 < first < len(actions)
+    new = new_policy(load_config(None, ["--policy.hidden-size=32"]))
+    losses = (example.loss_of(policy, observations, actions).sum() for policy in (cloned, new))
+    assert next(losses) < 0.7 * next(losses)
 
 
 @NEEDED
