@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 DEPENDENCIES := $(VENV)/.dependencies
+# What only developers need, each an extra of pyproject.toml.
+FOR_TESTS := $(VENV)/.test
+FOR_LINT := $(VENV)/.lint
+FOR_DOCS := $(VENV)/.docs
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
 SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/policies/test_native.py
@@ -20,7 +24,7 @@ SANITIZED_SAMPLE := -m "not slow and not nightly" \
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 
-INSTALLER := tools/install_dependencies.py
+INSTALLER := midrange_puffer/install.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
 # Without compiled files each process of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,17 +35,23 @@ C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile portability clean help
+.PHONY: setup dev install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile portability clean help
 
-setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
+setup: $(BUILT) ## make .venv, for all that users need (the default; free when nothing changed)
+
+dev: setup $(FOR_TESTS) $(FOR_LINT) $(FOR_DOCS) ## add what developers need: tests, linters, the site
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.version_info[:2] == (3, 11) or sys.exit( \
 	    f"PYTHON={sys.executable} is Python {sys.version.split()[0]}; .venv is made with Python 3.11")'
 	$(PYTHON) -m venv $(VENV)
 
-$(DEPENDENCIES): constraints.txt pyproject.toml $(INSTALLER) tools/pufferlib_build/sitecustomize.py | $(BIN)/python
-	$(BIN)/python $(INSTALLER) --dev
+$(DEPENDENCIES): midrange_puffer/constraints.txt pyproject.toml $(INSTALLER) midrange_puffer/pufferlib_build.py | $(BIN)/python
+	$(BIN)/python $(INSTALLER) all
+	@touch $@
+
+$(FOR_TESTS) $(FOR_LINT) $(FOR_DOCS): $(DEPENDENCIES)
+	$(BIN)/python $(INSTALLER) $(@:$(VENV)/.%=%)
 	@touch $@
 
 # After PufferLib, so that the console script `puffer` is ours.
@@ -59,13 +69,13 @@ train: setup ## train with the default config: make train ARGS="--section.key va
 sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 	$(BIN)/puffer sweep midrange --config configs/sweep.ini $(ARGS)
 
-test: setup ## run the tests, side by side on all cores: make test ARGS="-k name"
+test: setup $(FOR_TESTS) ## run the tests, side by side on all cores: make test ARGS="-k name"
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not nightly" $(ARGS)
 
-test-all: setup ## run the tests and the nightly ones: run it before a release
+test-all: setup $(FOR_TESTS) ## run the tests and the nightly ones: run it before a release
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
 
-check: setup lint ## lint, and the tests that are not slow: two minutes on two cores
+check: setup lint $(FOR_TESTS) ## lint, and the tests that are not slow: two minutes on two cores
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not nightly" $(ARGS)
 
 fresh: ## train and test in a clone of HEAD as on a machine that is new: make fresh TARGETS="lint test"
@@ -84,14 +94,14 @@ newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium
 	    tests/envs/test_contract.py tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py \
 	    tests/envs/test_start_options.py $(ARGS)
 
-lint: $(DEPENDENCIES) ## check Python with ruff and pyright, C with clang-format and every compiler
+lint: $(DEPENDENCIES) $(FOR_LINT) ## check Python with ruff and pyright, C with clang-format and every compiler
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 	$(BIN)/python setup.py -q lint_core
 
-format: $(DEPENDENCIES) ## format the Python and C code
+format: $(FOR_LINT) ## format the Python and C code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(C_FILES)
@@ -103,7 +113,7 @@ bench: setup ## measure the environment alone, then its share of training
 web: setup ## build the game as one page for any browser, web/midrange.html
 	$(BIN)/python tools/web.py
 
-docs: setup ## build the site, build/site/index.html; a link that leads nowhere is an error
+docs: setup $(FOR_DOCS) ## build the site, build/site/index.html; a link that leads nowhere is an error
 	-$(BIN)/python tools/web.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
@@ -111,7 +121,7 @@ docs: setup ## build the site, build/site/index.html; a link that leads nowhere 
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
 # ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes
 # to the terminal only if pytest leaves file descriptor 2 alone.
-sanitize: setup ## test core, learner and bindings built with address and undefined-behaviour sanitizers
+sanitize: setup $(FOR_TESTS) ## test core, learner and bindings built with address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED)
 	CC=gcc MIDRANGE_SANITIZE=1 $(BIN)/python setup.py -q build \
 	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
@@ -128,7 +138,7 @@ sanitize-all: ## the same with the slow and the nightly tests, such as random fi
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)
 
-portability: setup ## run the C code as other machines do, by emulators: make portability ARGS="--machines aarch64"
+portability: setup $(FOR_TESTS) ## run the C code as other machines do, by emulators: make portability ARGS="--machines aarch64"
 	$(BIN)/python -u tools/portability.py $(ARGS)
 
 clean: ## remove what was built and cached; the environments and experiments stay

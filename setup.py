@@ -275,18 +275,20 @@ MODELS = [
 ]
 
 setup(
-    # configs/ stands at the top of the repository and is installed as part of the package; the
-    # assets of the page and the models are no Python.
+    # configs/ and examples/ stand at the top of the repository and are installed in the package.
+    # The assets of the page and the models are no Python.
     packages=[
         *find_packages(include=["midrange_puffer*"]),
         "midrange_puffer.configs",
+        "midrange_puffer.examples",
         *MODELS,
         "midrange_puffer.show.page.assets",
     ],
-    package_dir={"midrange_puffer.configs": "configs"},
+    package_dir={"midrange_puffer.configs": "configs", "midrange_puffer.examples": "examples"},
     package_data={
-        "midrange_puffer": ["*.pyi", "py.typed"],
+        "midrange_puffer": ["*.pyi", "constraints.txt", "py.typed"],
         "midrange_puffer.configs": ["*.ini"],
+        "midrange_puffer.examples": ["*.py", "*.ipynb"],
         **{name: ["*.ini", "*.json", "*.onnx", "*.pt", "*.replay"] for name in MODELS},
         "midrange_puffer.show.page.assets": ["*"],
     },

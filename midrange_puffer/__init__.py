@@ -56,8 +56,11 @@ def __getattr__(name: str) -> object:
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from midrange_puffer.errors import naming_extra
+
     home = _HOMES.get(name, "game.observation")
-    return getattr(import_module(f"midrange_puffer.{home}"), name)
+    with naming_extra(f"{name} needs"):
+        return getattr(import_module(f"midrange_puffer.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -6,12 +6,14 @@ Also for a user's own policies: the actors of the package's policies, and `own_p
 imports such a policy by its name.
 """
 
-from midrange_puffer.errors import CheckpointError
-from midrange_puffer.policies.actors import GaussianActor, LevelActor
-from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.model_file import new_policy, save_policy
-from midrange_puffer.policies.own_policy import own_policy
-from midrange_puffer.train.run_folder import best, find_run, latest, load_state
+from midrange_puffer.errors import CheckpointError, naming_extra
+
+with naming_extra("midrange_puffer.checkpoint needs"):
+    from midrange_puffer.policies.actors import GaussianActor, LevelActor
+    from midrange_puffer.policies.loading import load_policy
+    from midrange_puffer.policies.model_file import new_policy, save_policy
+    from midrange_puffer.policies.own_policy import own_policy
+    from midrange_puffer.train.run_folder import best, find_run, latest, load_state
 
 __all__ = [
     "CheckpointError",

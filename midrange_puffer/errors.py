@@ -4,6 +4,9 @@ import contextlib
 import importlib.util
 from collections.abc import Generator
 
+# PufferLib is in no extra, since pip cannot build it; pyro comes with it.
+PUFFERLIB = "pufferlib"
+OF_PUFFERLIB = (PUFFERLIB, "pyro")
 # Parts of torch's messages when main memory runs out: it raises a plain RuntimeError.
 NO_MEMORY = ("can't allocate memory", "not enough memory")
 
@@ -28,10 +31,64 @@ class CheckpointError(UsageError):
     """A file that is no checkpoint, or none that this version can use."""
 
 
-def require_pygame() -> None:
-    """Raises UsageError if pygame is not installed; called before imports that need it."""
-    if importlib.util.find_spec("pygame") is None:
-        raise UsageError("the viewer needs pygame-ce: pip install 'midrange_puffer[view]'")
+class MissingPackageError(UsageError, ModuleNotFoundError):
+    """A package that an extra of this one installs, and that is not installed."""
+
+
+# Modules of the optional packages: the package's name, and the extra that installs it.
+EXTRAS = {
+    "argcomplete": ("argcomplete", "train"),
+    "gymnasium": ("gymnasium", "gym"),
+    "h5py": ("h5py", "record"),
+    "imageio_ffmpeg": ("imageio-ffmpeg", "view"),
+    "matplotlib": ("matplotlib", "plots"),
+    "minari": ("minari", "record"),
+    "onnx": ("onnx", "onnx"),
+    "onnxruntime": ("onnxruntime", "onnx"),
+    "onnxscript": ("onnxscript", "onnx"),
+    "pettingzoo": ("pettingzoo", "pettingzoo"),
+    "PIL": ("pillow", "view"),
+    "psutil": ("psutil", "train"),
+    "pygame": ("pygame-ce", "view"),
+    "ray": ("Ray", "ray"),
+    "rich": ("rich", "train"),
+    "stable_baselines3": ("stable-baselines3", "sb3"),
+    "torch": ("torch", "train"),
+}
+
+
+def require(user: str, *modules: str) -> None:
+    """Checks that optional packages are installed, without importing them.
+
+    Args:
+        user: the part of this package that needs them, with its verb: "plots need".
+        modules: as they are imported.
+
+    Raises:
+        MissingPackageError: One is not installed.
+    """
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise _missing(user, module)
+
+
+@contextlib.contextmanager
+def naming_extra(user: str) -> Generator[None, None, None]:
+    """Raises MissingPackageError, as `require` does, if an import in the body lacks a package."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module not in (*EXTRAS, *OF_PUFFERLIB) or isinstance(error, MissingPackageError):
+            raise
+        raise _missing(user, module) from None
+
+
+def _missing(user: str, module: str) -> MissingPackageError:
+    if module in OF_PUFFERLIB:
+        return MissingPackageError(f"{user} PufferLib: python -m midrange_puffer.install")
+    package, extra = EXTRAS[module]
+    return MissingPackageError(f"{user} {package}: pip install 'midrange_puffer[{extra}]'")
 
 
 @contextlib.contextmanager

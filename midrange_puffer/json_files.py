@@ -98,7 +98,7 @@ def inside_all(path: Path, where: str, names: Sequence[str]) -> list[Path]:
     return places
 
 
-def parse(data: bytes) -> object:
+def parse(data: bytes) -> Any:
     """Returns the value of a JSON text in UTF-8.
 
     Raises:

@@ -39,6 +39,7 @@ SHORTER = {
     ),
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
     "puffer replay midrange example --html fight.html --acmi": "--speed 8",
+    "puffer autotune": "--updates 1 --rounds 1",
     "puffer profile": "--updates 1 --out profile",
     "puffer sweep midrange --resume": "--sweep.trials 1",
     "puffer sweep midrange --config": (
@@ -64,6 +65,7 @@ NOT_RUN = {
     "torchrun ": "several machines",
     "export RAY_": "of a shell, for the commands of Ray",
     "pip install": "the network",
+    "midrange_puffer.install": "the network",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "--population": "a run with exploiters: tests/train/test_population.py",
     "plot midrange --exploit": "trainings with a curve: tests/commands/test_plot.py",

@@ -38,14 +38,16 @@ ROOMS = (
     ("train",),
     ("sweep",),
     ("commands",),
-    # Modules that users import: they may import from anywhere, and no room imports from them.
+    # Modules that users import or run: they may import from anywhere, and no room imports them.
     (
         "__init__",
         "__main__",
         "checkpoint",
         "evaluate",
         "gym",
+        "install",
         "pettingzoo",
+        "pufferlib_build",
         "sb3",
         "spacetime",
         "training",

@@ -68,7 +68,7 @@ def main(options: Options) -> int:
     ]
     rows.sort(key=lambda row: row["sps"], reverse=True)
     if options.json:
-        write_json(Path(options.json), rows)
+        write_json(Path(options.json), {"ways": rows})
     _print(rows)
     return 0
 

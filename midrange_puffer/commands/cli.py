@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from midrange_puffer import __version__
 from midrange_puffer.commands.option import ENV_NAME, is_rank
-from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.errors import PUFFERLIB, UsageError, UserError, naming_extra, require
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
@@ -169,7 +169,8 @@ def _main(words: Sequence[str]) -> int:
             raise UsageError(_mode_is_missing(words[1:]))
         if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
             become_pufferlib(words)
-        return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
+        with naming_extra(f"puffer {words[0]} needs"):
+            return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
         _print_error("\n".join(map(shown, error.args)))
         return error.exit_code
@@ -286,6 +287,7 @@ def become_pufferlib(words: Sequence[str]) -> NoReturn:
         UsageError: PufferLib has no such environment.
     """
     mode, name, *_ = words
+    require(f"{name}, an environment of PufferLib, needs", PUFFERLIB)
     names = pufferlibs()
     if name not in names:
         near = suggest(name, [ENV_NAME, *sorted(names)])

@@ -5,29 +5,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.errors import MissingPackageError, require
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.names import shown
-from midrange_puffer.show.figures import require_matplotlib
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles
 POINT_BLANK = 1000.0  # m
-RANGES = {  # column -> its name in `Edges`
-    "R_min": "minimum",
-    "no escape\nfrom": "inner",
-    "to\nR_NEZ": "nez",
-    "R_cold": "cold",
-    "R_aero": "aero",
-}
+RANGES = ("minimum", "inner", "nez", "cold", "aero")  # columns, by their names in `Edges`
+HEADING = """\
+           launched   target           no escape      to
+ target         m/s      m/s   R_min        from   R_NEZ   R_cold   R_aero"""
 
 
 DESCRIPTION = (
@@ -51,7 +45,6 @@ class Options:
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer envelope midrange`."""
     options = option.Parser("envelope", DESCRIPTION, Options).read(argv)
-    require_matplotlib()
     parameters = resolve(options.game)
     open_folder(Path(options.out))
     return replace(options, parameters=parameters)
@@ -59,10 +52,6 @@ def read(argv: Sequence[str]) -> Options:
 
 def main(options: Options) -> int:
     """Builds and draws the envelope; returns the exit status."""
-    from rich.console import Console
-
-    from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
-
     parameters, folder = options.parameters, Path(options.out)
     if parameters["physics_dt"] < LEAST_STEP:
         print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
@@ -71,13 +60,12 @@ def main(options: Options) -> int:
         envelope = build(parameters, FULL, progress=advance)
     took = time.perf_counter() - began
     envelope.save(folder / TABLE)
-    plot_aspect(envelope, folder / ASPECT)
-    plot_off_boresight(envelope, folder / OFF_BORESIGHT)
+    pictures = draw(envelope, folder)
     rows, counts = nose_on(envelope), count(envelope)
     print(f"{envelope.aero.size} geometries in {took:.1f} s; the nose on the target, in km:")
-    Console().print(format_table(rows))
+    print(format_table(rows))
     print(describe(counts))
-    print(f"{shown(folder)}: {TABLE}, {ASPECT}, {OFF_BORESIGHT}")
+    print(f"{shown(folder)}: {', '.join([TABLE, *pictures])}")
     if options.json:
         write_json(
             options.json, envelope.identity | {"seconds": took, "nose_on": rows, "counts": counts}
@@ -95,32 +83,36 @@ def nose_on(envelope: Envelope) -> list[dict[str, Any]]:
             "launch_speed": grid.launch_speeds[speed],
             "target_speed": grid.target_speeds[speed],
         }
-        | {
-            edge: float(getattr(envelope, edge)[0, aspect, speed, speed])
-            for edge in RANGES.values()
-        }
+        | {edge: float(getattr(envelope, edge)[0, aspect, speed, speed]) for edge in RANGES}
         for name, aspect in ((name, grid.aspect_node(angle)) for name, angle in ASPECTS.items())
         for speed in speeds
     ]
 
 
-def format_table(rows: list[dict[str, Any]]) -> "Table":
-    """Returns the rows of `nose_on` as a table for rich, ranges in km."""
-    from rich import box
-    from rich.table import Table
+def draw(envelope: Envelope, folder: Path) -> list[str]:
+    """Draws the pictures; returns their names, none without matplotlib."""
+    try:
+        require("pictures need", "matplotlib")
+    except MissingPackageError as error:
+        print(f"no pictures: {error}")
+        return []
+    from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
-    table.add_column("target")
-    for heading in ("launched\nm/s", "target\nm/s", *RANGES):
-        table.add_column(heading, justify="right", no_wrap=True)
+    plot_aspect(envelope, folder / ASPECT)
+    plot_off_boresight(envelope, folder / OFF_BORESIGHT)
+    return [ASPECT, OFF_BORESIGHT]
+
+
+def format_table(rows: list[dict[str, Any]]) -> str:
+    """Returns the rows of `nose_on` as a table, ranges in km."""
+    lines = [HEADING, "─" * 75]
     for row in rows:
-        table.add_row(
-            row["aspect"],
-            f"{row['launch_speed']:.0f}",
-            f"{row['target_speed']:.0f}",
-            *(f"{row[edge] / 1000:.2f}" for edge in RANGES.values()),
-        )
-    return table
+        cells = [f"{row['launch_speed']:.0f}", f"{row['target_speed']:.0f}"]
+        cells += [f"{row[edge] / 1000:.2f}" for edge in RANGES]
+        widths = (11, 9, 8, 12, 8, 9, 9)
+        columns = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        lines.append(f" {row['aspect']:7}" + "".join(columns))
+    return "\n".join(lines)
 
 
 def count(envelope: Envelope) -> dict[str, int]:

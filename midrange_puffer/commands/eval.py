@@ -20,7 +20,7 @@ from midrange_puffer.commands.models import (
 )
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.key import check_even
-from midrange_puffer.errors import UsageError, UserError, memory_advice, require_pygame
+from midrange_puffer.errors import UsageError, UserError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import ALL, PILOTS, SELF
 from midrange_puffer.names import shown
@@ -81,7 +81,7 @@ def read(argv: Sequence[str]) -> Options:
     if options.opponent != ALL:
         opponents = (find_opponent(options.opponent, options.data_dir),)
     if options.render:
-        require_pygame()
+        require("the viewer needs", "pygame")
     elif options.save_replays:
         open_folder(Path(options.replay_dir))
     return replace(options, model=model, opponents=opponents)

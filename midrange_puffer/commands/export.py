@@ -10,11 +10,11 @@ import numpy as np
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import load_models, model_path
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.errors import UsageError, UserError, require
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import EXPORTED, PILOTS, sizes_of
 from midrange_puffer.names import shown
-from midrange_puffer.policies.models import MODELS, require_onnx
+from midrange_puffer.policies.models import MODELS
 
 if TYPE_CHECKING:
     from midrange_puffer.policies.actors import PolicyModule
@@ -55,7 +55,7 @@ def read(argv: Sequence[str]) -> Options:
     if options.onnx is None and options.state_dict is None:
         raise UsageError("command line: --onnx is missing: the file to write; or --state-dict")
     if options.onnx is not None:
-        require_onnx("onnx", "onnxruntime", "onnxscript")
+        require("exported policies need", "onnx", "onnxruntime", "onnxscript")
     model = model_path(options.load_model_path, options.data_dir)
     if model.suffix == EXPORTED:
         raise UsageError(f"{model}: is exported already; expected a run folder's {MODELS}")

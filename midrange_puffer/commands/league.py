@@ -20,7 +20,7 @@ from midrange_puffer.contest.ratings import (
     is_standard,
     nash_weights,
 )
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import make_folder, read_whole, write_json, write_whole
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
@@ -36,7 +36,7 @@ from midrange_puffer.policies.mix import (
 )
 from midrange_puffer.policies.models import LARGEST_MODEL, MODELS, check_is_model, spread
 from midrange_puffer.policies.own_code import absolute
-from midrange_puffer.show.figures import check_picture, require_matplotlib
+from midrange_puffer.show.figures import check_picture
 from midrange_puffer.train import run_folder
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer league midrange`."""
     options = option.Parser("league", DESCRIPTION, Options).read(argv)
     if options.out:
-        require_matplotlib()
+        require("plots need", "matplotlib")
     threads_of(options.threads)
     models = _find_models(options)
     functions = _find_functions(options.files, models)

@@ -24,7 +24,6 @@ from midrange_puffer.policies.mix import (
 )
 from midrange_puffer.policies.models import check_is_model, is_shipped, path_of
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.machine import physical_cores, usable_cores
 from midrange_puffer.train.run_folder import settled_mix
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def threads_of(threads: int | str) -> int:
     Raises:
         UsageError: There are fewer cores.
     """
+    from midrange_puffer.train.machine import physical_cores, usable_cores
+
     if isinstance(threads, str):  # auto
         return min(usable_cores(), MOST_THREADS)
     if threads > (cores := physical_cores()):

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, get_args, get_type_hints
 
-import psutil
-
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.config.aliases import OPTIONS
 from midrange_puffer.config.hints import option_of, refusal
@@ -363,7 +361,7 @@ def check_ranks(count: int | None, restarts: int | None) -> None:
         return
     if is_rank():
         raise UsageError(f"--ranks = {count}: torchrun has launched this rank; use one of the two")
-    if count > (cores := psutil.cpu_count() or 1):
+    if count > (cores := os.cpu_count() or 1):
         raise UsageError(f"--ranks = {count}: must be at most {cores}, the cores of this machine")
 
 

@@ -23,12 +23,11 @@ from midrange_puffer.contest.panel import (
     rows_of,
 )
 from midrange_puffer.contest.ratings import Pairing, is_standard
-from midrange_puffer.errors import UsageError, memory_advice
+from midrange_puffer.errors import UsageError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import is_team, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
-from midrange_puffer.policies.models import require_onnx
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,7 +93,7 @@ def read(argv: Sequence[str]) -> Options:
     if len(options.files) != 1:
         given = ", ".join(options.files) or "none"
         raise UsageError(f"command line: FILE: {given}: the panel takes one policy at a time")
-    require_onnx("onnx", "onnxruntime")
+    require("exported policies need", "onnx", "onnxruntime")
     threads_of(options.threads)
     candidate = find_opponent(options.files[0], options.data_dir, argument="FILE")
     model = file_of(candidate) if kind_of(candidate) == MODEL else None

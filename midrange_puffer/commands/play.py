@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
-from midrange_puffer.errors import UsageError, require_pygame
+from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import (
     HUMAN,
@@ -85,7 +85,7 @@ def read(argv: Sequence[str]) -> Options:
         UserError: An option or a file is wrong, or pygame is missing.
     """
     options = option.Parser("play", DESCRIPTION, Options).read(argv)
-    require_pygame()
+    require("the viewer needs", "pygame")
     if options.save:
         open_folder(Path(options.save))
     blue = options.blue

@@ -24,7 +24,7 @@ from midrange_puffer.commands.replay import EXAMPLE, describe, verified
 from midrange_puffer.commands.runs import plot_runs
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import check_writable, read_whole
 from midrange_puffer.game.parameters import PILOTS, RADAR, SCRIPTED, SEATS, callsigns, resolve
 from midrange_puffer.game.paths import outcome_words
@@ -35,7 +35,7 @@ from midrange_puffer.policies import models
 from midrange_puffer.policies.mix import check_is_one
 from midrange_puffer.policies.models import MODELS, spread
 from midrange_puffer.show.exploit_plot import POINTS, Curve, draw_exploits
-from midrange_puffer.show.figures import check_picture, require_matplotlib, save_figure
+from midrange_puffer.show.figures import check_picture, save_figure
 from midrange_puffer.show.run_plot import Exploiter, draw_population
 from midrange_puffer.show.spacetime_plot import draw_spacetime
 from midrange_puffer.show.web_page import PAGE
@@ -411,7 +411,7 @@ def _is_given(options: Options, name: str) -> bool:
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer plot midrange`."""
     options = option.Parser("plot", DESCRIPTION, Options).read(argv)
-    require_matplotlib()
+    require("plots need", "matplotlib")
     plot = _plot_of(options)
     if Path(options.out or plot.file).suffix == PAGE and plot.option != "run":
         raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")

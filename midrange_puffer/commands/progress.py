@@ -1,6 +1,7 @@
 """Progress of long work, on stderr."""
 
 import contextlib
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,13 +22,14 @@ def progress_bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
     Yields:
         The function to call with the amount done since its last call.
     """
+    is_terminal = sys.stderr.isatty() and importlib.util.find_spec("rich") is not None
+    if not is_terminal:
+        yield _lines(name, total)
+        return
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _lines(name, total)
-        return
     # Instead of rich's own first column, which reads the text as markup.
     columns = (TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:])
     with Progress(*columns, console=console, transient=True) as progress:

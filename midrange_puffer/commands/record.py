@@ -15,7 +15,7 @@ from midrange_puffer.commands.models import (
     threads_of,
 )
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, require
 from midrange_puffer.game.parameters import PILOTS, SEATS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of, parse_mix, title
@@ -54,9 +54,9 @@ class Options:
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer record midrange`."""
     options = option.Parser("record", DESCRIPTION, Options).read(argv)
-    from midrange_puffer.replays.dataset import check_new, require_minari
+    require("datasets need", "minari", "h5py", "PIL")
+    from midrange_puffer.replays.dataset import check_new
 
-    require_minari()
     threads_of(options.threads)
     try:
         check_new(options.dataset)

@@ -13,11 +13,10 @@ from midrange_puffer.commands import option
 from midrange_puffer.config.checks import check_pairs, check_update
 from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
 from midrange_puffer.config.reading import data_dir, load_config
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UserError, require
 from midrange_puffer.files import lock, new_name, remove_temporary, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import is_shipped
-from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.record import Record, best_trial, find_sweep, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
 from midrange_puffer.sweep.space import Space, trial_config
@@ -67,7 +66,7 @@ def read(argv: Sequence[str]) -> Options:
     path = options.config if folder is None else folder / Record.CONFIG
     config = load_config(path, options.overrides, complete=folder is not None)
     if options.report is None:
-        require_matplotlib()
+        require("plots need", "matplotlib")
         check_update(trial_config(config, Space(config).center))
     return replace(options, folder=folder)
 

@@ -6,17 +6,26 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import (
+    TYPE_CHECKING,
     Any,
     Generic,
     Literal,
     NoReturn,
     TypeVar,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
     overload,
 )
+
+if TYPE_CHECKING:
+    from typing import dataclass_transform
+else:  # for checkers of types alone, and Python 3.10 has none
+
+    def dataclass_transform(**_: object) -> Callable[[type], type]:
+        """Returns a decorator that does nothing."""
+        return lambda decorated: decorated
+
 
 T = TypeVar("T")
 V = TypeVar("V", covariant=True)

@@ -19,7 +19,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
-from midrange_puffer.errors import require_pygame
+from midrange_puffer.errors import require
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
@@ -131,7 +131,7 @@ def checked_render_mode(render_mode: str | None) -> str | None:
         raise ValueError(
             f"render_mode = {render_mode!r}: must be None or {', '.join(RENDER_MODES)}{hint}"
         )
-    require_pygame()
+    require("the viewer needs", "pygame")
     return render_mode
 
 

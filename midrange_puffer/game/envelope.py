@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 
 from midrange_puffer import _core
 from midrange_puffer.archives import read_arrays
@@ -254,10 +253,19 @@ def cache_folder() -> Path | None:
     if folder := os.environ.get(CACHE_VARIABLE):
         return Path(folder)
     try:
-        folder = Path(platformdirs.user_cache_dir("midrange_puffer"))
+        folder = _user_cache()
     except RuntimeError:
         return None
     return folder if folder.is_absolute() else None  # older platformdirs leave a "~" in the path
+
+
+def _user_cache() -> Path:
+    """Returns the package's folder in the user's cache; RuntimeError without a home."""
+    try:
+        import platformdirs
+    except ModuleNotFoundError:  # the package without extras
+        return Path.home() / ".cache" / "midrange_puffer"
+    return Path(platformdirs.user_cache_dir("midrange_puffer"))
 
 
 def relevant(parameters: Mapping[str, float]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, observed, sizes_of
-from midrange_puffer.gymnasium_import import gymnasium
+
+if TYPE_CHECKING:
+    from midrange_puffer.gymnasium_import import gymnasium
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,8 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
 class Spaces:
     """An agent's spaces: all that a policy needs of its environment."""
 
-    single_observation_space: gymnasium.spaces.Box
-    single_action_space: gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box
+    single_observation_space: "gymnasium.spaces.Box"
+    single_action_space: "gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box"
 
 
 @cache
@@ -202,6 +204,8 @@ def spaces_of(
     Raises:
         KeyError: There is no such observation or action mode.
     """
+    from midrange_puffer.gymnasium_import import gymnasium
+
     actions = {
         "discrete": gymnasium.spaces.MultiDiscrete(list(_core.action_levels(red_size, blue_size))),
         "continuous": gymnasium.spaces.Box(LOWEST, HIGHEST, dtype=np.float32),
@@ -210,6 +214,3 @@ def spaces_of(
     return Spaces(
         gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32), actions[action_mode]
     )
-
-
-SPACES = spaces_of("default")

@@ -32,7 +32,7 @@ from torch import nn
 from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.errors import CheckpointError
+from midrange_puffer.errors import CheckpointError, require
 from midrange_puffer.files import read_whole
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import enemies_of, features_of, rows_of
@@ -40,7 +40,7 @@ from midrange_puffer.game.parameters import is_team, observed, sizes_of
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
-from midrange_puffer.policies.models import EXPECTED, LARGEST_GRAPH, check_is_file, require_onnx
+from midrange_puffer.policies.models import EXPECTED, LARGEST_GRAPH, check_is_file
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
 
@@ -227,7 +227,7 @@ class ExportedPolicy(PolicyModule):
 
     def __init__(self, data: bytes, path: Path) -> None:
         super().__init__()
-        require_onnx("onnx", "onnxruntime")
+        require("exported policies need", "onnx", "onnxruntime")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

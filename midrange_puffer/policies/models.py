@@ -8,7 +8,6 @@ config.ini, that made it.
 * `trained:selfplay`: configs/selfplay.ini.
 """
 
-import importlib.util
 import json
 import re
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer.errors import CheckpointError, UsageError
+from midrange_puffer.errors import CheckpointError, UsageError, require
 from midrange_puffer.game.parameters import EXPORTED, suggest
 from midrange_puffer.json_files import Count, Share
 
@@ -80,7 +79,7 @@ def check_is_model(path: Path) -> None:
     """
     if path.suffix == EXPORTED:
         check_is_file(path, EXPECTED)
-        require_onnx("onnx", "onnxruntime")
+        require("exported policies need", "onnx", "onnxruntime")
     else:
         check_is_file(path, expected_in_run(MODELS))
 
@@ -88,13 +87,6 @@ def check_is_model(path: Path) -> None:
 def expected_in_run(pattern: str) -> str:
     """Returns the end of an error message that names the expected file of a run folder."""
     return f"expected a run folder's {pattern}"
-
-
-def require_onnx(*packages: str) -> None:
-    """Raises UsageError if a package of the extra `onnx` is not installed."""
-    for name in packages:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"exported policies need {name}: pip install 'midrange_puffer[onnx]'")
 
 
 def spread(paths: Sequence[Path], count: int) -> list[Path]:

@@ -1,8 +1,9 @@
 """The user's own code, named `module:Name` or `path/file.py:Name`.
 
-Modules are imported from the working directory first. The user's code runs only if the user names
-it in a configuration, on the command line or from Python. No model, run or replay file can cause it
-to run.
+Modules are imported from the working directory first. If there is no such file, an example of the
+package is found by its name, `examples/standoff.py` or `standoff.py`. The user's code runs only if
+the user names it in a configuration, on the command line or from Python. No model, run or replay
+file can cause it to run.
 """
 
 import importlib
@@ -70,7 +71,7 @@ def load(name: str) -> object:
 def absolute(name: str) -> str:
     """Returns a name with the absolute path of its file, valid in any working directory."""
     home, _, attribute = name.rpartition(":")
-    return f"{Path(home).absolute()}:{attribute}" if home.endswith(".py") else name
+    return f"{_file(home).absolute()}:{attribute}" if home.endswith(".py") else name
 
 
 def short_name(name: str) -> str:
@@ -139,11 +140,12 @@ def _module(home: str) -> ModuleType:
     Raises:
         OwnCodeError: The module cannot be imported.
     """
-    if home.endswith(".py") and not Path(home).exists():
-        raise OwnCodeError(f"{home}: no such file")
+    if home.endswith(".py") and not _file(home).exists():
+        near = suggest(Path(home).name, [path.name for path in _examples().glob("*.py")])
+        raise OwnCodeError(f"{home}: no such file{near}")
     try:
         if home.endswith(".py"):
-            return _module_of_file(Path(home))
+            return _module_of_file(_file(home))
         if "" not in sys.path and str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))  # like `python -m`
         return importlib.import_module(home)
@@ -151,6 +153,21 @@ def _module(home: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:  # the user's code may raise any type
         raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
+
+
+def _file(home: str) -> Path:
+    """Returns the file of a name, or else the example of the package with this name."""
+    path = Path(home)
+    example = _examples() / path.name
+    is_example = path.parent in (Path(), Path("examples")) and example.exists()
+    return example if is_example and not path.exists() else path
+
+
+def _examples() -> Path:
+    """Returns the folder of the examples: in the package or, in a clone, beside it."""
+    package = Path(__file__).parents[1]
+    installed = package / "examples"
+    return installed if installed.exists() else package.parent / "examples"
 
 
 def _module_of_file(path: Path) -> ModuleType:

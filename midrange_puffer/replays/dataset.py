@@ -3,7 +3,6 @@
 An episode is one fighter of one engagement: its observations, actions and rewards, and the truth.
 """
 
-import importlib.util
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -34,13 +33,6 @@ AT_ONCE = 256
 # [decisions + 1, slots, columns]. Rows of missiles that do not fly are zeros.
 FIGHTER_COLUMNS = ("x", "y", "heading", "speed", "alive", "ammunition")
 MISSILE_COLUMNS = ("x", "y", "heading", "speed", "active", "owner", "target")
-
-
-def require_minari() -> None:
-    """Raises UsageError if a package of the extra `record` is not installed."""
-    for name, package in (("minari", "minari"), ("h5py", "h5py"), ("PIL", "pillow")):
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"datasets need {package}: pip install 'midrange_puffer[record]'")
 
 
 def check_new(dataset_id: str) -> None:

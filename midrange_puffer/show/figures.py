@@ -1,11 +1,9 @@
 """Shared parts of all figures: colours, set-up and saving."""
 
-import importlib.util
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -14,12 +12,6 @@ if TYPE_CHECKING:
 
 COLOURS = ("#c8372d", "#2463b0")  # colours of red and blue
 FORMATS = (".png", ".svg", ".pdf")
-
-
-def require_matplotlib() -> None:
-    """Raises UsageError if matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
 
 
 def check_picture(path: str) -> None:

@@ -15,9 +15,9 @@ from midrange_puffer.config.configuration import Config, format_sections
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import SweepConfig
+from midrange_puffer.errors import require
 from midrange_puffer.files import write_whole
 from midrange_puffer.names import shown
-from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.show.web_page import svg, web_page
 from midrange_puffer.sweep.figures import (
     ENOUGH,
@@ -65,7 +65,7 @@ def write_report(record: Record) -> Path:
     best = best_trial(record.trials)
     if best:
         write_whole(record.folder / BEST, format_best(record, best).encode())
-    require_matplotlib()
+    require("plots need", "matplotlib")
     path = record.folder / REPORT
     write_whole(path, render(record, record.folder / BEST).encode())
     return path

@@ -29,7 +29,7 @@ def test_every_way_that_fits_is_measured_and_the_fastest_is_first(tmp_path, monk
     words = ["--config", str(config), "--env.num-envs=3", "--train.minibatch-size=48"]
     words += ["--updates=1", "--rounds=2"]
     assert cli.run("autotune", [*words, "--json", str(tmp_path / "ways.json")]) == 0
-    rows = json.loads((tmp_path / "ways.json").read_text())
+    rows = json.loads((tmp_path / "ways.json").read_text())["ways"]
     assert {row["options"] for row in rows} == {SERIAL, workers(1, 1)}
     assert [row["sps"] for row in rows] == sorted((row["sps"] for row in rows), reverse=True)
     assert all(len(row["all"]) == 2 and min(row["all"]) > 0 for row in rows)

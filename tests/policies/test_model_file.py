@@ -84,7 +84,7 @@ def test_weights_that_are_larger_than_their_file_are_refused(tmp_path, path, lit
     """torch saves an expanded matrix as a single number."""
     size = 40_000
     with torch.device("meta"):
-        shapes = frozen.make_policy(frozen.SPACES, {"hidden_size": size}).state_dict()
+        shapes = frozen.make_policy(frozen.spaces_of("default"), {"hidden_size": size}).state_dict()
     weights = {name: torch.zeros(1).expand(value.shape) for name, value in shapes.items()}
     change(path, policy={"hidden_size": size}, weights=weights)
     assert path.stat().st_size < 20_000

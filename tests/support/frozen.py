@@ -11,7 +11,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.game.observation import SPACES
+from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 
@@ -52,7 +52,7 @@ def policy(seed: int = 0, recurrent: bool = False) -> nn.Module:
     torch.manual_seed(seed)
     settings = config(recurrent)
     made = make_policy(
-        SPACES, settings["policy"], settings["base"]["rnn_name"], settings["rnn"]
+        spaces_of("default"), settings["policy"], settings["base"]["rnn_name"], settings["rnn"]
     ).eval()
     with torch.no_grad():
         actor = (made.policy if recurrent else made).actor

@@ -12,7 +12,7 @@ import torch
 from torch.distributions import Categorical
 
 from midrange_puffer.config.configuration import Config
-from midrange_puffer.game.observation import SPACES
+from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.native import parts
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED, Segments
@@ -57,9 +57,11 @@ def invent(trainer: StageTrainer, seed: int, staleness: float = 0.5) -> None:
 
 def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
     """Returns invented experience, by the names of `GATHERED`."""
-    shape, levels = (segments, horizon), SPACES.single_action_space.nvec.tolist()
+    spaces = spaces_of("default")
+    shape, levels = (segments, horizon), spaces.single_action_space.nvec.tolist()
     return {
-        "observations": torch.rand(*shape, *SPACES.single_observation_space.shape) * 2 - 1,
+        "observations": torch.rand(*shape, *spaces_of("default").single_observation_space.shape) * 2
+        - 1,
         "actions": torch.stack([torch.randint(count, shape) for count in levels], dim=2).int(),
         "logprobs": torch.randn(shape) - 3,
         "values": torch.randn(shape),

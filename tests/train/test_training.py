@@ -20,7 +20,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.game.observation import SPACES
+from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
@@ -367,7 +367,7 @@ def test_a_model_that_does_not_tell_its_shape_is_refused(tmp_path):
     """Evaluation can load it if it has the default shape."""
     config = {**load_config(), "policy": {}}
     path = tmp_path / "model.pt"
-    model_file.save_model(path, config, make_policy(SPACES, {}).state_dict(), 0)
+    model_file.save_model(path, config, make_policy(spaces_of("default"), {}).state_dict(), 0)
     with pytest.raises(UsageError, match=r"its policy.hidden_size is None, not 16"):
         runs.train(tmp_path, f"--load-model-path={path}")
 

@@ -23,7 +23,7 @@ from learners import (
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.sections import TrainConfig
-from midrange_puffer.game.observation import SPACES
+from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.experience import Segments, draw_without_replacement
 from midrange_puffer.train.rollout import pufferl
@@ -208,7 +208,7 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
 
     config = load_config(runs.small_config(tmp_path), [*WHOLE, "--train.batch-size=1024"])
     torch.manual_seed(3)
-    policy = make_policy(SPACES, config["policy"])
+    policy = make_policy(spaces_of("default"), config["policy"])
     before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
     optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
     precision = torch.autocast("cpu", torch.bfloat16)

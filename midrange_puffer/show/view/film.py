@@ -1,7 +1,6 @@
 """Films of replays: .gif by pillow, .mp4 by ffmpeg."""
 
 import contextlib
-import importlib.util
 import io
 import math
 import tempfile
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer.errors import UsageError, require_pygame
+from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of, suggest
 from midrange_puffer.game.paths import Paths
@@ -18,7 +17,7 @@ from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE
 
 # The module that each format needs besides pygame, and its package.
-FORMATS = {".gif": ("PIL", "pillow"), ".mp4": ("imageio_ffmpeg", "imageio-ffmpeg")}
+FORMATS = {".gif": "PIL", ".mp4": "imageio_ffmpeg"}  # the modules that write them
 SIZE = (854, 480)
 SMALLEST = (320, 180)  # has room for the instruments and some of the plane below them
 FPS = 20
@@ -34,11 +33,8 @@ SHADES = 6  # shades of each colour in a .gif
 
 def require_film(path: str | Path) -> None:
     """Raises UsageError if a module that writes this kind of film is not installed."""
-    require_pygame()
-    module, package = FORMATS[Path(path).suffix]
-    if importlib.util.find_spec(module) is None:
-        hint = "pip install 'midrange_puffer[view]'"
-        raise UsageError(f"{Path(path).suffix} films need {package}: {hint}")
+    require("the viewer needs", "pygame")
+    require(f"{Path(path).suffix} films need", FORMATS[Path(path).suffix])
 
 
 def check_size(size: tuple[int, int]) -> None:

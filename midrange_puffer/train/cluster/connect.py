@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.errors import UsageError, UserError, require
 from midrange_puffer.train.own_folder import OwnFolder
 
 LEAST_STORE = 100 * 2**20  # bytes; Ray refuses an object store below 75 MiB
@@ -113,10 +113,7 @@ def check_address(address: str | None) -> str | None:
         UsageError: Ray is not installed, or in an untested version; or `address` is malformed.
         ClusterError: The cluster does not answer.
     """
-    if importlib.util.find_spec("ray") is None:
-        raise UsageError(
-            "clusters need Ray, which is not installed: pip install 'midrange_puffer[ray]'"
-        )
+    require("clusters need", "ray")
     _check_version()
     if address is None:
         return None

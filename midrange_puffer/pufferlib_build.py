@@ -1,7 +1,7 @@
 """Works around two bugs of PufferLib 3.0.0's `setup.py` during the one pip call that builds it.
 
 Python imports a `sitecustomize` found on PYTHONPATH at start-up, so it reaches the build process
-without a patched copy of PufferLib. `install_dependencies.py` sets that path and `NO_OCEAN=1`.
+without a patched copy of PufferLib. `install.py` copies this file there and sets `NO_OCEAN=1`.
 """
 
 import builtins
@@ -9,7 +9,7 @@ import shutil
 
 # With NO_OCEAN=1 (no download of raylib and Box2D, none of PufferLib's own games) `setup.py` still
 # reads this list, which it binds only in the other branch: NameError without it.
-builtins.c_extension_paths = []
+builtins.c_extension_paths = []  # pyright: ignore[reportAttributeAccessIssue] - made here
 
 _which = shutil.which
 
