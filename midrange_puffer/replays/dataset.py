@@ -245,29 +245,27 @@ def _fly(
         is_last = np.arange(steps) == steps - 1
         truth = {"fighters": fighters[: steps + 1, env], "missiles": missiles[: steps + 1, env]}
         is_truncated = bool(result["truncated"])
-        for seat in plan.seats:
-            for fighter in range(sizes[0]) if seat == 0 else range(sizes[0], sum(sizes)):
-                episodes.append(
-                    EpisodeBuffer(
-                        seed=seed,
-                        options={"engagement": env, "episode": 0},
-                        observations=observations[: steps + 1, env, fighter],
-                        actions=actions[:steps, env, fighter],
-                        rewards=rewards[:steps, env, fighter],
-                        terminations=is_last & (not is_truncated),
-                        truncations=is_last & is_truncated,
-                        infos=truth,
-                    )
-                )
-                about.append(
-                    {
-                        "seat": SEATS[seat],
-                        "fighter": fighter,
-                        "red": _flown_by(plan.names[0], result, 0),
-                        "blue": _flown_by(plan.names[1], result, 1),
-                        "score": float(scores[seat][env]),
-                    }
-                )
+        flown_by = [_flown_by(name, result, side) for side, name in enumerate(plan.names)]
+        common: dict[str, Any] = {
+            "seed": seed,
+            "options": {"engagement": env, "episode": 0},
+            "infos": truth,
+            "terminations": is_last & (not is_truncated),
+            "truncations": is_last & is_truncated,
+        }
+        for fighter in range(sum(sizes)):
+            seat = int(fighter >= sizes[0])
+            if seat not in plan.seats:
+                continue
+            own: dict[str, Any] = {  # arrays, although Minari declares lists
+                "observations": observations[: steps + 1, env, fighter],
+                "actions": actions[:steps, env, fighter],
+                "rewards": rewards[:steps, env, fighter],
+            }
+            episodes.append(EpisodeBuffer(**common, **own))
+            names = dict(zip(SEATS, flown_by, strict=True))
+            score = float(scores[seat][env])
+            about.append({"seat": SEATS[seat], "fighter": fighter, "score": score, **names})
     return episodes, about
 
 
