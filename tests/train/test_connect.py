@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 import ray
 from places import ROOT
@@ -296,3 +297,22 @@ def test_actors_that_are_lost_as_they_begin_are_not_asked_for_for_ever(answers):
     said = "5 actors in a row were lost as they began; the last lost .*: .* its node has died"
     with pytest.raises(NodeError, match=said):
         worker.is_free()
+
+
+ALONE = """
+import time
+from midrange_puffer.train.cluster.connect import connected
+with connected(None, 1):
+    print("up", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+def test_a_cluster_ends_soon_after_a_killed_run():
+    with subprocess.Popen([sys.executable, "-c", ALONE], stdout=subprocess.PIPE) as run:
+        assert run.stdout.readline() == b"up\n"
+        processes = psutil.Process(run.pid).children(recursive=True)
+        run.kill()
+    assert psutil.wait_procs(processes, timeout=20)[1] == []

@@ -13,6 +13,7 @@ the summary names those that were not reached.
 
     files.py    reads damaged files, of the kinds in formats.py, as samples.py makes them; damage.py
                 has what can happen to any file, archives.py to files with checksums
+    places.py   puts pipes, devices, links and endless files in the place of a file
     calls.py    makes odd calls to the objects in callees.py, with the arguments in odd.py
     kills.py    kills commands, as victim.py runs them, and looks at what they leave
     parent.py   runs cases in processes of their own, child.py; limits.py bounds their memory

@@ -15,9 +15,11 @@ import numpy as np
 import torch
 
 from hostile import damage
+from midrange_puffer.replays.format import parameters_hash
 
 HUGE = (40_000, 2**31, 10**12)
 BOMB = 600  # megabytes
+TINY = 8000  # empty objects for each of them
 
 
 def of_zip(rng: random.Random, data: bytes) -> tuple[str, bytes]:
@@ -136,7 +138,7 @@ def of_replay(rng: random.Random, data: bytes) -> tuple[str, bytes]:
     start = data.index(b"\n") + 1
     head, _, controls = data[start + 40 :].partition(b"\n")
     header = json.loads(head)
-    way = rng.choice(("header", "header", "header", "controls", "bomb", "size"))
+    way = rng.choice(("header", "header", "header", "controls", "bomb", "size", "long", "tiny"))
     told = way
     if way == "header":
         told, header = damage.of_tree(rng, header)
@@ -150,6 +152,14 @@ def of_replay(rng: random.Random, data: bytes) -> tuple[str, bytes]:
     elif way == "bomb":
         controls = damage.bomb(BOMB)
         header["decisions"] = rng.choice((header["decisions"], BOMB * damage.MEGABYTE // 24))
+    elif way == "long":  # as the rules allow, so that the controls fill gigabytes
+        parameters = header["parameters"]
+        parameters |= {"time_limit": 3600, "physics_dt": 0.001, "substeps": 1}
+        header["parameters_hash"] = parameters_hash(parameters)
+        header["decisions"] = BOMB * damage.MEGABYTE // (12 * len(header["pilots"]))
+        controls = damage.bomb(BOMB)
+    elif way == "tiny":
+        header["meta"] = {"x": [{} for _ in range(BOMB * TINY)]}
     else:
         header["decisions"] = rng.choice(HUGE)
         told = f"decisions = {header['decisions']}"
@@ -163,13 +173,16 @@ def of_onnx(rng: random.Random, data: bytes) -> tuple[str, bytes]:
     import onnx
 
     model = onnx.load_from_string(data)
-    way = rng.choice(("metadata", "metadata", "weights", "shape", "node", "input"))
+    way = rng.choice(("metadata", "metadata", "tiny", "weights", "shape", "node", "input"))
     told = way
     if way == "metadata":
         entry = rng.choice(model.metadata_props)
         told, tree = damage.of_tree(rng, json.loads(entry.value))
         told = f"{entry.key}: {told}"
         entry.value = damage.to_json(tree).decode(errors="replace")
+    elif way == "tiny":
+        rng.choice(model.metadata_props).value = f"[{'{},' * (BOMB * TINY)}{{}}]"
+        told = "metadata of many empty objects"
     elif way == "weights":
         weights = rng.choice(model.graph.initializer)
         values = np.full(weights.dims, rng.choice((np.nan, np.inf, 1e30)), np.float32)

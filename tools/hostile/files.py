@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from hostile import damage, limits
+from hostile import damage, limits, places
 from hostile.formats import FORMATS
 from hostile.outcome import (
     CHANGED,
@@ -35,6 +35,7 @@ from midrange_puffer.errors import UserError
 ENOUGH = 400 * damage.MEGABYTE  # of memory to read any of these files
 LONGEST = 6000  # characters of an error; a path may have 4096
 NO_MEMORY = re.compile(r"\b(MemoryError|bad_alloc|allocate)\b")
+PLACED = 0.1  # the share of cases in which something else is in place of the file
 FORGED = 0.5  # the share of forged files among the damaged ones, where there are any
 
 
@@ -54,6 +55,12 @@ def damaged(name: str, samples: Path, seed: int) -> tuple[str, bytes, bool]:
     ]
     others = [find(other, samples).read_bytes() for other in others]
     return *damage.of_bytes(rng, whole, others), False
+
+
+def placed(name: str, seed: int) -> random.Random | None:
+    """Returns the random numbers of a case with something else in place of the file, else None."""
+    rng = random.Random(f"place {name} {seed}")
+    return rng if rng.random() < PLACED else None
 
 
 class Reader:
@@ -77,13 +84,17 @@ class Reader:
 
     def try_one(self, seed: int) -> Outcome:
         """Reads the damaged file of a seed."""
-        told, data, is_forged = damaged(self._name, self._folder, seed)
-        self._path.write_bytes(data)
+        if rng := placed(self._name, seed):
+            told, is_forged = places.put(rng, self._path), True
+        else:
+            told, data, is_forged = damaged(self._name, self._folder, seed)
+            self._path.write_bytes(data)
         limits.forget_peak()
         before = limits.memory()
         result, reason = self._read(is_forged)
         if (taken := limits.peak() - before) > ENOUGH:
             result, reason = MEMORY, f"{taken >> 20} MB; {reason}"
+        places.remove(self._path)
         self._path.write_bytes(self._whole)
         return Outcome(f"files:{self._name}", seed, result, f"{told} -> {reason}"[:600])
 

@@ -18,10 +18,13 @@ from hostile import archives, damage, samples
 from hostile.outcome import require
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.commands import cli
+from midrange_puffer.commands.plot import _read_curves
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.errors import UserError
+from midrange_puffer.files import lock
 from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.policies.pool_file import Member, read_members
 from midrange_puffer.replays.replay import Replay, ReplayError
@@ -35,7 +38,8 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.train.raters import TrainingLeague
 from midrange_puffer.train.run import resumed_run
-from midrange_puffer.train.run_files import MetricsFile
+from midrange_puffer.train.run_files import MetricsFile, Turn, read_turns
+from midrange_puffer.train.run_folder import read_run
 from midrange_puffer.train.trainer import DivergedError
 
 LONG = "--train.total-timesteps=1_000_000"
@@ -141,8 +145,7 @@ def _read_members(path: Path) -> object:
     members = read_members(path)
     check_type(members, list[Member], "members")
     for member in members:
-        inside = path.parent.joinpath(member.path).resolve().is_relative_to(path.parent.resolve())
-        require(inside, f"a member's path leads out of the folder: {member.path!r:.40}")
+        _require_inside(path.parent, member.path)
     return members
 
 
@@ -189,6 +192,37 @@ def _read_map(path: Path) -> object:
     return envelope
 
 
+def _read_nash(path: Path) -> object:
+    shares = parse_mix(f"nash:{path}")
+    for name in shares:
+        _require_inside(path.parent, name.removeprefix("file:"))
+    return shares
+
+
+def _read_population(path: Path) -> object:
+    turns = read_turns(path.parent)
+    check_type(turns, list[Turn], "turns")
+    for turn in turns:
+        _require_inside(path.parent, turn.path)
+    return turns
+
+
+def _require_inside(folder: Path, name: str) -> None:
+    inside = folder.joinpath(name).resolve().is_relative_to(folder.resolve())
+    require(inside, f"a path leads out of the folder: {name!r:.40}")
+
+
+def _read_report(path: Path) -> object:
+    return _read_curves(path)
+
+
+def _read_lock(path: Path) -> object:
+    """Lists the run, and locks it as a run that goes on does."""
+    info = read_run(path.parent)
+    with lock(path.parent, "tests this"):
+        return info and info.config.as_dict()
+
+
 def _forge_json(rng: random.Random, data: bytes) -> tuple[str, bytes]:
     told, tree = damage.of_tree(rng, damage.json.loads(data))
     return told, damage.to_json(tree)
@@ -221,6 +255,10 @@ FORMATS = {
     "pool": Format(f"{RUN}/pool.json", _read_members, _forge_json),
     "league": Format(f"{RUN}/league.json", _read_league, _forge_json),
     "replay": Format(f"{RUN}/replays/*.replay", _read_replay, archives.of_replay, is_sealed=True),
+    "nash": Format("nash.json", _read_nash, _forge_json),
+    "population": Format(f"{RUN}/population.json", _read_population, _forge_json),
+    "report": Format("report.json", _read_report, _forge_json),
+    "lock": Format(f"{RUN}/lock", _read_lock),
     "team": Format(samples.TEAM, _read_replay, archives.of_replay, is_sealed=True),
     "sweep": Format(f"{SWEEP}/sweep.ini", _read_sweep, _forge_ini),
     "trial": Format(f"{SWEEP}/trials/0001/trial.json", _read_trial, _forge_json),

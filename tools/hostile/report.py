@@ -70,10 +70,11 @@ class Report:
         (folder / "outcome.json").write_text(f"{outcome.to_line()}\n")
         concern, _, name = outcome.kind.partition(":")
         if concern == "files":
-            from hostile.files import damaged, find
+            from hostile.files import damaged, find, placed
 
-            _, data, _ = damaged(name, samples, outcome.seed)
-            (folder / find(name, samples).name).write_bytes(data)
+            if placed(name, outcome.seed) is None:
+                _, data, _ = damaged(name, samples, outcome.seed)
+                (folder / find(name, samples).name).write_bytes(data)
 
 
 def _printable(text: str) -> str:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.mix import NashMember, write_nash
 from midrange_puffer.replays.session import Session
 from midrange_puffer.sweep.record import FINISHED, Reading, Record, Trial, save_readings
+from midrange_puffer.train.run_files import Turn, write_turns
 
 RUN, SWEEP, MAP, EXPORTED = "run", "swept", "envelope.npz", "exported.onnx"
 TEAM = "team.replay"
@@ -68,9 +71,21 @@ def make(folder: Path, exported: bool = True) -> None:
     _make_sweep(folder, config)
     game_envelope(resolve({})).save(folder / MAP)
     _make_fight(folder / TEAM)
+    _make_tables(folder)
     if exported:
         model = max((folder / RUN).glob("model_*.pt"))
         command("export", ["--load-model-path", str(model), "--onnx", str(folder / EXPORTED)])
+
+
+def _make_tables(folder: Path) -> None:
+    """Writes a Nash mixture, the table of a run's exploiters and the report of one."""
+    model = max((folder / RUN).glob("model_*.pt"))
+    write_nash(folder / "nash.json", [NashMember(f"{RUN}/{model.name}", 1.0)])
+    write_turns(folder / RUN, [Turn("anew", 2, 768, model.name, 512, 0.5, 0.25, 0.25, model.name)])
+    curve = {"agent_steps": [384, 768], "score": [0.25, 0.5]}
+    curve |= {"win": [0.25, 0.5], "draw": [0.0, 0.0], "loss": [0.75, 0.5]}
+    run = {"run": "x", "start": "anew", "seed": 1, "decisions_until": {"0.7": None}}
+    write_json(folder / "report.json", {"runs": [{**run, "curve": curve}]})
 
 
 def _make_fight(path: Path) -> None:

@@ -11,6 +11,7 @@ import re
 import secrets
 import signal
 import socket
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +50,20 @@ _SOCKET = "/ray/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"
 _ROOM = _SOCKET_PATH - len(f"/midrange-ray-12345678{_SOCKET}")  # bytes for a parent's path
 
 
+# Waits for the end of its stdin, which is that of its parent, and then kills the given processes.
+_WATCHER = """
+import contextlib, os, signal, sys
+handles = []
+for pid in sys.argv[1:]:
+    with contextlib.suppress(OSError):
+        handles.append(os.pidfd_open(int(pid)))
+os.read(0, 1)
+for handle in handles:
+    with contextlib.suppress(OSError):
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+"""
+
+
 class ClusterError(UserError):
     """A cluster cannot be used, or no longer."""
 
@@ -63,7 +78,8 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
 
     Args:
         address: host:port of an existing cluster, or "auto" for that of RAY_ADDRESS; None: starts
-            one on this machine, which ends with the connection, or within a minute of this process.
+            one on this machine. It ends with the connection, or with this process: at once on
+            Linux, within a minute elsewhere.
         cores: of a started cluster, for tasks and actors.
         store: bytes of the object store of a started cluster.
 
@@ -100,6 +116,8 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
                 f"cannot connect to Ray at {address}: {reason}; does this shell have the cluster's "
                 f"token (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH), and are the versions the same?"
             ) from error
+        if address is None:
+            stack.enter_context(_watch())
         yield
 
 
@@ -162,6 +180,26 @@ def _init(options: Mapping[str, object]) -> None:
         )
     finally:
         signal.signal(signal.SIGTERM, terminate)  # Ray replaces the handler
+
+
+@contextlib.contextmanager
+def _watch() -> Iterator[None]:
+    """Starts a process that ends those of a started cluster if this one is killed.
+
+    Otherwise Ray's agents would end a minute later: they try to report the loss to the cluster.
+    """
+    import psutil
+
+    if not hasattr(os, "pidfd_open"):  # not on Linux
+        yield
+        return
+    pids = [str(child.pid) for child in psutil.Process().children(recursive=True)]
+    command = [sys.executable, "-c", _WATCHER, *pids]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
 
 
 def _own_folder() -> OwnFolder:
