@@ -271,7 +271,11 @@ EXTENSIONS = [
 # Folders of trained models, as setuptools names what it installs.
 MODELS = [
     "midrange_puffer.models",
-    *(f"midrange_puffer.models.{path.name}" for path in Path("midrange_puffer/models").glob("*/")),
+    *(
+        f"midrange_puffer.models.{path.name}"
+        for path in Path("midrange_puffer/models").iterdir()
+        if path.is_dir()
+    ),
 ]
 
 setup(
