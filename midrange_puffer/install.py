@@ -107,6 +107,8 @@ def main() -> None:
     parser.add_argument("extras", nargs="*", default=["train"], help="default: train")
     parser.add_argument("--keep-torch", action="store_true", help="leave the installed torch as is")
     args = parser.parse_args()
+    if sys.version_info < (3, 11):  # noqa: UP036, the base of the package runs on 3.10
+        sys.exit(f"Python {sys.version.split()[0]}: what training needs is for 3.11 and newer")
     wanted = requirements(args.extras)
 
     with tempfile.TemporaryDirectory() as name:
@@ -117,7 +119,9 @@ def main() -> None:
         def install(step: str, *words: str, **environment: str) -> None:
             print(f"installing {step} …", flush=True)
             command = [sys.executable, "-m", "pip", "install", "-q", "-c", str(constraints), *words]
-            subprocess.run(command, check=True, env=os.environ | environment)
+            done = subprocess.run(command, check=False, env=os.environ | environment)
+            if done.returncode:
+                sys.exit(done.returncode)  # pip has said why
 
         own = f"{PUFFERLIB}==" + re.findall(rf"(?m)^{PUFFERLIB}==(.*)$", constraints.read_text())[0]
         if _installed(PUFFERLIB) is None or f"{PUFFERLIB}=={_installed(PUFFERLIB)}" != own:
