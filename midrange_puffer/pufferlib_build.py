@@ -15,14 +15,11 @@ _which = shutil.which
 
 
 def _which_usable(cmd: str, *args, **kwargs) -> str | None:
-    """Hides `nvcc` from a CPU build of torch.
-
-    `setup.py` takes an `nvcc` on PATH for a sign of CUDA and then dies for want of CUDA_HOME.
-    """
+    """Hides `nvcc` where there is no GPU: `setup.py` would compile for CUDA, and fail."""
     if cmd == "nvcc":
         import torch
 
-        if torch.version.cuda is None:
+        if not torch.cuda.is_available():
             return None
     return _which(cmd, *args, **kwargs)
 

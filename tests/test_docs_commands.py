@@ -41,6 +41,7 @@ SHORTER = {
     "puffer replay midrange example --html fight.html --acmi": "--speed 8",
     "puffer autotune": "--updates 1 --rounds 1",
     "puffer profile": "--updates 1 --out profile",
+    "puffer record": "--episodes 2",
     "puffer sweep midrange --resume": "--sweep.trials 1",
     "puffer sweep midrange --config": (
         "--sweep.trials 1 --sweep.workers 1 --sweep.panel-episodes 2 --sweep.readings 1 "
@@ -66,6 +67,7 @@ NOT_RUN = {
     "export RAY_": "of a shell, for the commands of Ray",
     "pip install": "the network",
     "midrange_puffer.install": "the network",
+    "clone.pt": "a model of examples/clone_champion.py: tests/replays/test_dataset.py",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "--population": "a run with exploiters: tests/train/test_population.py",
     "plot midrange --exploit": "trainings with a curve: tests/commands/test_plot.py",

@@ -22,14 +22,16 @@ def progress_bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
     Yields:
         The function to call with the amount done since its last call.
     """
-    is_terminal = sys.stderr.isatty() and importlib.util.find_spec("rich") is not None
-    if not is_terminal:
+    if importlib.util.find_spec("rich") is None:
         yield _lines(name, total)
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(name, total)
+        return
     # Instead of rich's own first column, which reads the text as markup.
     columns = (TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:])
     with Progress(*columns, console=console, transient=True) as progress:

@@ -12,7 +12,6 @@ from torch import nn
 from midrange_puffer import FEATURES, Midrange, Simulation
 from midrange_puffer.commands import cli
 from midrange_puffer.commands import eval as eval_command
-from midrange_puffer.commands import models as command_models
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
@@ -23,6 +22,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player, player_seed
+from midrange_puffer.train import machine
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
 DUEL = {
@@ -248,8 +248,8 @@ def test_eval_repeats_itself(trained):
 
 
 def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
-    monkeypatch.setattr(command_models, "physical_cores", lambda: 3)
-    monkeypatch.setattr(command_models, "usable_cores", lambda: 3)
+    monkeypatch.setattr(machine, "physical_cores", lambda: 3)
+    monkeypatch.setattr(machine, "usable_cores", lambda: 3)
     first, *others = (run_eval(trained, f"--threads={count}") for count in (1, 3, "auto"))
     assert others == [first, first]
 
@@ -263,7 +263,7 @@ def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
     ],
 )
 def test_threads_that_cannot_be_are_refused(trained, monkeypatch, count, reason):
-    monkeypatch.setattr(command_models, "physical_cores", lambda: 3)
+    monkeypatch.setattr(machine, "physical_cores", lambda: 3)
     with pytest.raises(UsageError, match=f"--threads: {reason}"):
         eval_command.read(["--train.data-dir", str(trained), f"--threads={count}"])
 

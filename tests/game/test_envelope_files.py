@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 from unittest.mock import Mock
 
 import numpy as np
+import platformdirs
 import pytest
 
 from midrange_puffer.game import envelope as module
@@ -231,7 +232,7 @@ def test_without_a_home_it_is_found_anew_and_that_is_told(builds, monkeypatch, c
 
     monkeypatch.delenv("MIDRANGE_CACHE")
     for cache in (refuse, lambda name: "~/.cache/midrange_puffer"):  # newer and older versions
-        monkeypatch.setattr(module.platformdirs, "user_cache_dir", cache)
+        monkeypatch.setattr(platformdirs, "user_cache_dir", cache)
         forget()
         first = game_envelope(resolve({}))
         assert game_envelope(resolve({})) is first

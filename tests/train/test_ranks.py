@@ -351,7 +351,7 @@ def test_what_is_wrong_is_said_once(tmp_path):
 )
 @pytest.mark.parametrize("mode", ["train", "profile"])
 def test_ranks_that_cannot_be(mode, words, said, monkeypatch):
-    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 4)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
     with pytest.raises(UsageError, match=said):
         cli.run(mode, words.split())
 

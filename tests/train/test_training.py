@@ -25,7 +25,6 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder
-from midrange_puffer.train import stages as train
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner
 
@@ -240,7 +239,7 @@ def test_lstm_trains_and_loads(tmp_path):
 
 def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
     """With a constant value and no reward there is no explained variance."""
-    make_policy, evaluate = train.make_policy, StageTrainer.evaluate
+    make_policy, evaluate = model_file.make_policy, StageTrainer.evaluate
 
     def make_valueless_policy(*arguments):
         policy = make_policy(*arguments)
@@ -258,7 +257,7 @@ def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch)
         self.values.zero_()
         self.rewards.zero_()
 
-    monkeypatch.setattr(train, "make_policy", make_valueless_policy)
+    monkeypatch.setattr(model_file, "make_policy", make_valueless_policy)
     monkeypatch.setattr(StageTrainer, "evaluate", evaluate_without_reward)
     assert runs.train(tmp_path, "--train.engine=torch", "--train.total-timesteps=2048") == 0
     rows = runs.rows(tmp_path / "run")
