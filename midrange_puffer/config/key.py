@@ -3,6 +3,7 @@
 import configparser
 import dataclasses
 import types
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import (
@@ -21,11 +22,7 @@ from typing import (
 if TYPE_CHECKING:
     from typing import dataclass_transform
 else:  # for checkers of types alone, and Python 3.10 has none
-
-    def dataclass_transform(**_: object) -> Callable[[type], type]:
-        """Returns a decorator that does nothing."""
-        return lambda decorated: decorated
-
+    dataclass_transform = getattr(typing, "dataclass_transform", lambda **_: lambda kind: kind)
 
 T = TypeVar("T")
 V = TypeVar("V", covariant=True)
