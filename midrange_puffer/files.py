@@ -122,10 +122,13 @@ def read_end(path: Path, most: int) -> bytes:
 def open_to_append(path: Path) -> BinaryIO:
     """Opens a file of a folder for appending, and makes it if there is none.
 
+    The file is buffered, so closing it writes all of the data or raises OSError. An unbuffered
+    write on a full disk may write a part without an error.
+
     Raises:
         OSError: It cannot be opened, or is a link or no regular file.
     """
-    file = open(path, "ab", buffering=0, opener=_open_no_link)  # noqa: SIM115 - the caller closes
+    file = open(path, "ab", opener=_open_no_link)  # noqa: SIM115 - the caller closes
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         return file
     file.close()
@@ -232,7 +235,8 @@ def lock(folder: Path, does: str, patience: float = 0) -> Generator[None, None, 
         with contextlib.suppress(OSError):  # fails on a full disk, but the lock holds
             file.truncate(0)
             since = time.strftime("%Y-%m-%d %H:%M:%S")
-            file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}\n".encode())
+            holder = f"process {os.getpid()} on {socket.gethostname()} since {since}\n"
+            os.write(file.fileno(), holder.encode())  # leaves no buffer that closing would write
         _held.add(file)
         try:
             yield

@@ -1,6 +1,7 @@
 """metrics.jsonl keeps its good rows, and what is wrong in league.json is named."""
 
 import json
+import resource
 
 import pytest
 
@@ -62,6 +63,18 @@ def test_the_next_row_has_a_line_of_its_own(tmp_path, end, left):
     path.write_bytes(GOOD[0] + end)
     MetricsFile(path, resume_at=2048).log({"agent_steps": 3072}, 3072)
     assert path.read_bytes() == GOOD[0] + left + b'{"agent_steps": 3072}\n'
+
+
+def test_a_row_that_does_not_fit_on_the_disk_is_an_error(tmp_path):
+    """The system writes the first bytes of such a row without an error."""
+    metrics = MetricsFile(tmp_path / "metrics.jsonl", resume_at=None)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(WriteError, match=r"cannot write .*metrics.jsonl: File too large"):
+            metrics.log({"agent_steps": 3072}, 3072)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_what_is_no_file_is_named(tmp_path):
