@@ -1,6 +1,6 @@
 """Stable-Baselines3's PPO learns to win on `MidrangeVecEnv`.
 
-    pip install 'midrange_puffer[clients]'
+    pip install 'midrange_puffer[sb3]'
     python examples/sb3_ppo.py
 
 The score rises from 0.8, with actions nearly at random, to 1.0 in ten seconds on one core.
