@@ -5,14 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 DEPENDENCIES := $(VENV)/.dependencies
-# What only developers need, each an extra of pyproject.toml.
+# Extras of pyproject.toml for developers only.
 FOR_TESTS := $(VENV)/.test
 FOR_LINT := $(VENV)/.lint
 FOR_DOCS := $(VENV)/.docs
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
 SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/policies/test_native.py
-# What compiles the core itself has no sanitizer in it.
+# These tests compile the core themselves, without a sanitizer.
 SANITIZED_TESTS += --ignore tests/core/test_core_rows.py \
     --deselect tests/core/test_core_threads.py::test_threads_have_no_data_races \
     --deselect tests/core/test_determinism.py::test_hashes_are_the_constants_with_every_compiler
@@ -94,7 +94,7 @@ newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium
 	    tests/envs/test_contract.py tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py \
 	    tests/envs/test_start_options.py $(ARGS)
 
-lint: $(DEPENDENCIES) $(FOR_LINT) ## check Python with ruff and pyright, C with clang-format and every compiler
+lint: $(FOR_LINT) ## check Python with ruff and pyright, C with clang-format and every compiler
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
