@@ -121,7 +121,7 @@ def _header(line: bytes) -> dict[str, Any]:
     except UnicodeEncodeError:
         raise ReplayError("its header holds text that is no Unicode") from None
     except ValueError as error:
-        raise ReplayError(f"its header is not JSON, or too deep: {error}") from None
+        raise ReplayError(f"its header: {error}") from None
     if isinstance(header, dict):
         header.setdefault("rules_version", FIRST_RULES)
     for name, kind in HEADER.items():

@@ -224,7 +224,7 @@ def test_controls_of_more_fighters_are_none_of_fewer(data):
 
 @pytest.mark.parametrize("line", [b"", b"{", b"\xff{}", b"[" * 200_000, b'{"a":' * 200_000])
 def test_a_header_that_is_no_json_or_too_deep_is_refused(line):
-    with pytest.raises(ReplayError, match="not JSON, or too deep"):
+    with pytest.raises(ReplayError, match=r"its header: (not JSON|nested too deeply)"):
         Replay.from_bytes(with_header(line))
 
 
