@@ -51,7 +51,7 @@ def clone(name: str, out: Path, epochs: int, hidden_size: int, seed: int) -> Non
     policy = new_policy(config)
     observations, actions, first = load(name)
     steps = epochs * (first // BATCH)
-    optimizer = torch.optim.AdamW(policy.parameters(), lr=2e-3, weight_decay=1e-4)
+    optimizer = torch.optim.AdamW(policy.parameters(), weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
     print(f"{first} decisions to learn from, {len(actions) - first} to test; {steps} steps")
     for epoch in range(epochs):

@@ -32,7 +32,7 @@ class CheckpointError(UsageError):
 
 
 class MissingPackageError(UsageError, ModuleNotFoundError):
-    """A package that an extra of this one installs, and that is not installed."""
+    """An optional package that is not installed."""
 
 
 # Modules of the optional packages: the package's name, and the extra that installs it.

@@ -33,7 +33,7 @@ from midrange_puffer.files import read_whole
 from midrange_puffer.names import inside
 
 LARGEST = 16 << 20  # most bytes of a file; the package writes at most a tenth of that
-# Most signs that begin or end a value. Of two bytes, as in "{}", Python makes up to 100.
+# Most brackets, commas and colons of a file. Two bytes, as in "{}", can take 100 bytes of memory.
 MOST_SIGNS = 1_000_000
 _SIGNS = (b"{", b"[", b",", b":")
 # annotation -> its name in messages, and the types that json.loads gives its values.

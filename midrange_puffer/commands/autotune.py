@@ -68,7 +68,7 @@ def main(options: Options) -> int:
     ]
     rows.sort(key=lambda row: row["sps"], reverse=True)
     if options.json:
-        write_json(Path(options.json), {"ways": rows})
+        write_json(options.json, {"ways": rows})
     _print(rows)
     return 0
 
@@ -123,5 +123,5 @@ def _table(rows: Sequence[dict[str, Any]]) -> "Table":
         backend, *numbers = row["options"].split()[1::2]
         spread = f"{min(row['all']):,.0f} – {max(row['all']):,.0f}"
         ratio = f"{row['sps'] / rows[0]['sps']:.2f}"
-        table.add_row(backend, *(numbers or "  "), f"{row['sps']:,.0f}", spread, ratio)
+        table.add_row(backend, *(numbers or ("", "")), f"{row['sps']:,.0f}", spread, ratio)
     return table

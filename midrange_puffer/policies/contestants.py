@@ -257,8 +257,8 @@ class MixedPlayer:
 
     Args:
         outsiders: the contestants. At each start one is drawn by the shares.
-        num_envs, seed, greedy, threads: as for `player_for`. A single outsider acts
-            exactly as its own player with this seed would.
+        num_envs, seed, greedy, threads: as for `player_for`. A single outsider acts exactly as its
+            own player with this seed would.
         teams: int [num_envs], the team of each fighter, numbered from 0 in ascending order. One
             outsider flies all fighters of a team. None: each fighter is a team.
     """

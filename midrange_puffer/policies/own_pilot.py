@@ -21,8 +21,8 @@ class OwnPilot:
     """A function that flies a fighter. Every result is checked.
 
     If it returns integers, they are levels: rudder 0..4, throttle 0..2, fire 0..1, in teams fire
-    0 to the number of enemies. Other numbers
-    are controls: rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, a shot if above 0.5.
+    0 to the number of enemies. Other numbers are controls: rudder -1 (right) to 1 (left), throttle
+    0 to 1, and fire, a shot if above 0.5.
 
     Args:
         function: the function, or its name, `module:name` or `file.py:name`.
@@ -48,7 +48,7 @@ class OwnPilot:
 
     @classmethod
     def of(cls, function: Function) -> "OwnPilot":
-        """Returns a function as an `OwnPilot`, which it may be already."""
+        """Returns the `OwnPilot` of a function; an `OwnPilot` unchanged."""
         return function if isinstance(function, cls) else cls(function)
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ class OwnPilot:
         return controls(levels, in_team=bool(rows))
 
     def try_out(self, features: int) -> None:
-        """Checks the function's actions for observations of 0.5, once a number of features.
+        """Checks the function's actions for observations of 0.5, once for each number of features.
 
         Raises:
             OwnCodeError: As for a call.

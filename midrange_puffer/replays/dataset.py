@@ -50,7 +50,7 @@ def check_new(dataset_id: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is flown and recorded.
+    """A recording: the fights to fly, and the sides to record.
 
     Attributes:
         contestants: red and blue.
@@ -96,12 +96,12 @@ def record(
 
     Args:
         dataset_id: its name, for `minari.load_dataset`.
-        plan: what is flown and recorded.
+        plan: the fights to fly, and the sides to record.
         progress: called with the number of engagements that ended since its last call.
 
     Raises:
         ValueError: See `check_new`.
-        UsageError: A pilot would be recorded in teams: the core does not tell its targets.
+        UsageError: A pilot would be recorded in teams: the core does not return its targets.
     """
     from minari.storage.datasets_root_dir import get_dataset_path
 
@@ -179,7 +179,7 @@ def _env_spec(plan: Plan) -> "EnvSpec":
 
 
 class _Log:
-    """All that happens in the engagements of one fight, decision by decision.
+    """The states, controls and rewards of the engagements of one fight, decision by decision.
 
     `follow` is called as a `match.Follow`.
     """
