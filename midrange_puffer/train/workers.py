@@ -25,6 +25,9 @@ with contained():
 LOOK_INTERVAL = 1.0  # s between two looks at the workers
 # A worker is reported stopped after this many looks in a row; after Ctrl-Z and fg it goes on.
 LOOKS = 5
+# s of a wait, which then begins anew: a signal that comes just before a wait does not end it. On
+# macOS a wait with a limit sleeps between looks, so that it would end late.
+WAIT = None if sys.platform == "darwin" else 1.0
 
 
 class WorkerError(UserError):
@@ -80,17 +83,23 @@ class Workers(pufferlib.vector.Multiprocessing):
 
     def recv(self) -> tuple[Any, ...]:
         """Waits for the next batch, and returns it as PufferLib does."""
-        self._wait(self.waiting_workers[: self.workers_per_batch])
-        return super().recv()
+        if self.flag == pufferlib.vector.RECV:  # otherwise PufferLib raises an error
+            self._wait(self.waiting_workers[: self.workers_per_batch])
+        results = super().recv()
+        # `async_reset` must not wait for infos that are received already.
+        self.buf["semaphores"][self.w_slice] = pufferlib.vector.MAIN
+        return results
 
     def _start(self, workers: Iterable[int]) -> None:
         for worker in workers:
             self._at_work.add(int(worker))
             self._orders[worker].release()
 
-    def _wait(self, workers: Iterable[int]) -> None:
-        for worker in workers:
-            self._results[worker].acquire()
+    def _wait(self, workers: Sequence[int]) -> None:
+        """Waits for workers, but not for those of an earlier wait that Ctrl-C has ended."""
+        for worker in self._at_work.intersection(workers):
+            while not self._results[worker].acquire(timeout=WAIT):
+                pass
             self._at_work.remove(worker)
 
 
@@ -117,7 +126,7 @@ def _work(
     """Steps a worker's environments, in the place and with the arguments of PufferLib's function.
 
     `num_envs` and `num_agents` are those of a worker and of an environment. The arrays of all
-    workers are in `shm`; `semaphores` says what a worker is asked for, and whether it has infos.
+    workers are in `shm`; `semaphores` has the order for each worker, then the kind of its results.
     """
     _become_worker()
 

@@ -9,6 +9,7 @@ from contextlib import closing
 import learners
 import numpy as np
 import psutil
+import pufferlib
 import pytest
 import runs
 import torch
@@ -32,6 +33,29 @@ def sleepy(**kwargs):
 
     env.step = slow
     return env
+
+
+def telling(**kwargs):
+    """Makes an environment with infos in each step, which is slow in the second worker."""
+    env = make_env(**kwargs)
+    step, is_slow = env.step, kwargs.get("seed") == 1
+
+    def with_infos(actions):
+        time.sleep(20 * SLEEP * is_slow)
+        return (*step(actions)[:-1], [{"steps": 1.0}])
+
+    env.step = with_infos
+    return env
+
+
+def two_workers(tmp_path, batch: int) -> VecEnv:
+    config = load_config(runs.small_config(tmp_path), ["--vec.backend=Multiprocessing"])
+    config = config.replaced("vec", "test", num_envs=2, num_workers=2, batch_size=batch)
+    return VecEnv(telling, config)
+
+
+def send_zeros(vecenv: VecEnv) -> None:
+    vecenv.send(np.zeros((vecenv.agents_per_batch, 3), np.int32))
 
 
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
@@ -162,3 +186,50 @@ def test_workers_step_like_one_process_and_sleep_while_they_wait(tmp_path, batch
         time.sleep(SLEEP)
         states = {psutil.Process(process.pid).status() for process in several.processes}
         assert states == {psutil.STATUS_SLEEPING}
+
+
+@pytest.mark.parametrize("batch", [2, 1])
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_workers_start_anew_at_any_time(tmp_path, batch, is_sent):
+    """With infos received or not, and at work or not."""
+    with closing(two_workers(tmp_path, batch)) as vecenv:
+        vecenv.async_reset(7)
+        first = vecenv.recv()[0].copy()
+        for _ in range(3):
+            send_zeros(vecenv)
+            vecenv.recv()
+        if is_sent:
+            send_zeros(vecenv)
+        vecenv.async_reset(7)
+        assert np.array_equal(vecenv.recv()[0], first)
+        send_zeros(vecenv)
+        assert vecenv.recv()[4] == ([{"steps": 1.0}] * 2 if batch == 2 else [])
+
+
+@pytest.mark.parametrize("batch", [2, 1])
+def test_results_are_received_once(tmp_path, batch):
+    with closing(two_workers(tmp_path, batch)) as vecenv:
+        vecenv.async_reset(0)
+        vecenv.recv()
+        with pytest.raises(pufferlib.APIUsageError, match="reset before stepping"):
+            vecenv.recv()
+        send_zeros(vecenv)
+        assert len(vecenv.recv()[0]) == vecenv.agents_per_batch
+
+
+def test_a_wait_that_a_signal_has_ended_can_begin_again(tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with closing(two_workers(tmp_path, 2)) as vecenv:
+            vecenv.async_reset(0)
+            vecenv.recv()
+            send_zeros(vecenv)
+            signal.setitimer(signal.ITIMER_REAL, 10 * SLEEP)
+            with pytest.raises(KeyboardInterrupt):
+                vecenv.recv()
+            assert len(vecenv.recv()[4]) == 2
+    finally:
+        signal.signal(signal.SIGALRM, before)
