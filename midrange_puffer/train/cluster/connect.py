@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -50,7 +50,7 @@ _SOCKET = "/ray/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"
 _ROOM = _SOCKET_PATH - len(f"/midrange-ray-12345678{_SOCKET}")  # bytes for a parent's path
 
 
-# Waits for the end of its stdin, which is that of its parent, and then kills the given processes.
+# Waits until its stdin ends, which happens when its parent ends; then kills the given processes.
 _WATCHER = """
 import contextlib, os, signal, sys
 handles = []
@@ -105,6 +105,7 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
             options = {"address": address}
         import ray
 
+        others = _descendants()
         stack.callback(ray.shutdown)
         try:
             _init(options)
@@ -117,7 +118,7 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
                 f"token (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH), and are the versions the same?"
             ) from error
         if address is None:
-            stack.enter_context(_watch())
+            stack.enter_context(_watch(_descendants() - others))
         yield
 
 
@@ -182,19 +183,23 @@ def _init(options: Mapping[str, object]) -> None:
         signal.signal(signal.SIGTERM, terminate)  # Ray replaces the handler
 
 
+def _descendants() -> set[int]:
+    """Returns the ids of the processes that this one and its children have started."""
+    import psutil
+
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
 @contextlib.contextmanager
-def _watch() -> Iterator[None]:
+def _watch(processes: Iterable[int]) -> Iterator[None]:
     """Starts a process that ends those of a started cluster if this one is killed.
 
     Otherwise Ray's agents would end a minute later: they try to report the loss to the cluster.
     """
-    import psutil
-
     if not hasattr(os, "pidfd_open"):  # not on Linux
         yield
         return
-    pids = [str(child.pid) for child in psutil.Process().children(recursive=True)]
-    command = [sys.executable, "-c", _WATCHER, *pids]
+    command = [sys.executable, "-c", _WATCHER, *map(str, processes)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as watcher:
         try:
             yield
