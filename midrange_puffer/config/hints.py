@@ -87,7 +87,7 @@ def accepted_key(section: str, name: str) -> tuple[str, str] | None:
 
 
 def refusal(name: str) -> str | None:
-    """Returns what to use in place of a name of another library that no key stands for."""
+    """Returns the advice for a name of another library that no key stands for; or None."""
     bare = _plain(name.rpartition(".")[2])
     return next(
         (text for names, text in REFUSED.items() if bare in map(_plain, names.split())), None

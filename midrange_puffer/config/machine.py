@@ -10,8 +10,8 @@ from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
-# Cores that the learner keeps beside workers, which step while it learns: on a GPU the one that
-# feeds it, on the CPU as many as a small network can use.
+# Cores that the learner keeps beside workers, which step while it acts for others: on a GPU the
+# one that feeds it, on the CPU as many as a small network can use.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
 # The native engine sums a minibatch in this many parts, so that more threads would be idle.
 # It is also the default of commands that only fly engagements.

@@ -275,8 +275,8 @@ class _Draft:
             section: _defaults(keys) for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
-        # The text of a name of `ACCUMULATION`, and the place where it is given.
-        self._accumulation: tuple[str | None, str] | None = None
+        # The text of a name of `ACCUMULATION`, the place where it is given, and the source.
+        self._accumulation: tuple[str | None, str, str] | None = None
 
     def add_file(self, path: str, sections: Mapping[str, Mapping[str, str]]) -> None:
         """Sets the values of a file's sections; `path` names the file in messages."""
@@ -326,7 +326,7 @@ class _Draft:
         """Checks and sets one value; `where` begins an error message."""
         keys = section_keys(section, self.own)
         if section in ("train", "base") and name in ACCUMULATION:
-            self._accumulation = text, where
+            self._accumulation = text, where, source
             return
         if name not in keys and (key := accepted_key(section, name)):
             section, name = key
@@ -365,7 +365,7 @@ class _Draft:
     def _drop_other_form(self, section: str, name: str) -> None:
         """Removes a file's range of a varied key if its `values` are given later, and vice versa.
 
-        What the command line gives stays.
+        Values from the command line stay.
         """
         other = {"values": _RANGE, "distribution": ("values",)}.get(name, ())
         for part in other:
@@ -377,12 +377,12 @@ class _Draft:
         """Sets train.max_minibatch_size by a name of `ACCUMULATION`, if one is given."""
         if self._accumulation is None:
             return
-        text, where = self._accumulation
+        text, where, source = self._accumulation
         size = self.values["train"]["minibatch_size"]
         parts = int(text) if text and text.strip().isdecimal() else 0
         if not isinstance(size, int) or not parts or size % parts:
             raise ConfigError(f"{where} = {text}: must divide train.minibatch_size {size}")
-        self.set("train", "max_minibatch_size", str(size // parts), where, where)
+        self.set("train", "max_minibatch_size", str(size // parts), where, source)
         _say(where, f"taken as train.max_minibatch_size = {size // parts}, of {size} in a step")
 
     def _run_folder(self, name: str) -> Path | None:

@@ -44,7 +44,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("name", "home"), ROWS, ids=lambda part: part)
 def test_a_name_is_refused_with_its_keys(name, home):
-    """In its section and in none; where the section has a key of that name, it sets that one."""
+    """Tries it in the key's section and in none; skips sections that have a key of this name."""
     if name in schema()[home.removesuffix(".") or "base"]:
         return
     keys = [key for key, names in ALIASES.items() if name in names.split()]
@@ -62,7 +62,7 @@ def test_a_name_without_a_key_is_refused_with_what_to_use(names, home):
 
 
 def test_what_is_to_be_used_is_there():
-    """Each key that a refusal names."""
+    """Looks up each key that a refusal names."""
     for text in REFUSED.values():
         for section, name in re.findall(r"\b([a-z_]+)\.(\w+)", text):
             assert name in schema()[section] or name == "reward_", (section, name)
@@ -96,6 +96,7 @@ def test_accumulated_gradients_divide_the_minibatch(name, home):
     words = [f"--{home}{name}".replace("_", "-"), "4"]
     config = load_config(None, [*words, "--train.minibatch-size", "4096"])
     assert (config.train.minibatch_size, config.train.max_minibatch_size) == (4096, 1024)
+    assert config.source("train", "max_minibatch_size") == "command line"
     for value in ("3", "0", "two"):
         with pytest.raises(ConfigError, match=r"must divide train.minibatch_size 4096"):
             load_config(None, [words[0], value, "--train.minibatch-size", "4096"])
@@ -126,7 +127,7 @@ def test_in_a_stage_and_in_what_is_swept(tmp_path):
 
 
 def test_values_replace_a_range_of_the_file(tmp_path):
-    """And a range replaces the values; what the command line gives of both remains an error."""
+    """A range replaces the file's values, too."""
     path, key = tmp_path / "sweep.ini", "sweep.train.gamma"
     path.write_text(f"[{key}]\ndistribution = uniform\nmin = 0.9\nmax = 1\nmean = 0.95\n")
     section = load_config(path, [f"--{key}.values", "0.9,0.99"])[key]
