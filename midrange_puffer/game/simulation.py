@@ -147,9 +147,12 @@ class Simulation:
 
         `advance(a)` and then `advance(b)` is `advance(a + b)`, to the bit. With full information
         in one against one the path is also that of `step`. With sensors and in teams `step`
-        differs: it updates what a side believes, moves a believed position once for all its
-        physics steps, which rounds otherwise, and a missile whose target dies goes for another
-        one only after them; in `advance`, after the physics step of the death.
+        differs:
+
+        * It updates the beliefs of the sides.
+        * It moves a believed position once for all its physics steps, which rounds otherwise.
+        * A missile whose target dies goes for another one after all of them. In `advance` it does
+          so after the physics step of the death.
         """
         self._core.advance(substeps)
 

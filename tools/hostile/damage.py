@@ -82,7 +82,7 @@ def _other(rng: random.Random, data: bytes, others: Sequence[bytes]) -> tuple[st
 
 
 def entries(tree: object, where: str = "") -> list[tuple[str, object, object]]:
-    """Yields (path, list or dict, index or key) of every entry below."""
+    """Returns (path, list or dict, index or key) of every entry below."""
     if isinstance(tree, dict):
         pairs = list(tree.items())
     elif isinstance(tree, list):

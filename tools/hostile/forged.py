@@ -1,4 +1,4 @@
-"""Snapshots that are forged: changed, with a checksum that fits."""
+"""Forged snapshots: changed, with a checksum that fits."""
 
 import hashlib
 import random
@@ -13,12 +13,12 @@ FLOATS = (np.nan, np.inf, -np.inf, 3e38, -3e38, 1e12, -1e12, 1e5, 1.0, -1.0, 0.0
 
 
 def sealed(body: bytes) -> bytes:
-    """A snapshot with this body, which begins with the digest of its simulation."""
+    """Returns a snapshot with this body, which begins with the digest of its simulation."""
     return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
 
 def forge(snapshot: bytes, rng: random.Random) -> bytes:
-    """A snapshot with a few numbers changed: in one engagement, or in all of a block."""
+    """Returns a snapshot with a few numbers changed: in one engagement, or in all of a block."""
     words = np.frombuffer(snapshot[HEAD + _DIGEST_BYTES :], np.int32).copy()
     count, used = len(words), np.flatnonzero(words).tolist()
     for _ in range(rng.choice((1, 1, 2, 5))):
@@ -29,7 +29,7 @@ def forge(snapshot: bytes, rng: random.Random) -> bytes:
 
 
 def _number(word: int, words: np.ndarray, rng: random.Random) -> int:
-    """An odd number in the place of this one, as the bits of an int32."""
+    """Returns an odd number in place of this one, as the bits of an int32."""
     way = rng.randrange(4)
     if way == 0:
         return rng.choice(WHOLE)

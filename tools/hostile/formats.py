@@ -212,10 +212,6 @@ def _require_inside(folder: Path, name: str) -> None:
     require(inside, f"a path leads out of the folder: {name!r:.40}")
 
 
-def _read_report(path: Path) -> object:
-    return _read_curves(path)
-
-
 def _read_lock(path: Path) -> object:
     """Lists the run, and locks it as a run that goes on does."""
     info = read_run(path.parent)
@@ -257,7 +253,7 @@ FORMATS = {
     "replay": Format(f"{RUN}/replays/*.replay", _read_replay, archives.of_replay, is_sealed=True),
     "nash": Format("nash.json", _read_nash, _forge_json),
     "population": Format(f"{RUN}/population.json", _read_population, _forge_json),
-    "report": Format("report.json", _read_report, _forge_json),
+    "report": Format("report.json", _read_curves, _forge_json),
     "lock": Format(f"{RUN}/lock", _read_lock),
     "team": Format(samples.TEAM, _read_replay, archives.of_replay, is_sealed=True),
     "sweep": Format(f"{SWEEP}/sweep.ini", _read_sweep, _forge_ini),
