@@ -197,10 +197,10 @@ class Arena:
         self._isa, self._threads = given.isa, checked_threads(given.threads)
         self._sizes = sizes_of(self.parameters)
         self._features = len(features_of(self.observation, *self._sizes))
-        # A copy, because a space has its own random numbers.
         self.levels = None
         if self.action_mode == "discrete":
             self.levels = _core.action_levels(*self._sizes)
+        # A copy, because a space has its own random numbers.
         self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}

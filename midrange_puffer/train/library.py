@@ -89,9 +89,9 @@ class Trainer(AbstractContextManager["Trainer"]):
             empty if none is due. They may `save`, or `stop` the run.
         is_quiet: print nothing; if False, the values chosen for "auto" and the folder.
 
-    Keys of [train] can be read as attributes. Those of `schema.LIVE_KEYS` can be set from the
-    first `evaluate()` on, for the rest of the run: `trainer.learning_rate = 1e-4`. No other
-    attribute can be set. A subclass declares its own in its class.
+    Keys of [train] can be read as attributes. Within the block those of `schema.LIVE_KEYS` can be
+    set for the rest of the run: `trainer.learning_rate = 1e-4`. No other attribute can be set. A
+    subclass declares its own in its class.
 
     Raises:
         UserError: On entering the block: the configuration cannot run, or the folder is there.

@@ -122,7 +122,7 @@ def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
 
 
 def program_arguments(fight: str) -> list[str]:
-    """Arguments of tests/support/state_hash.c."""
+    """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
     number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR].index(observation)
     words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
@@ -234,7 +234,7 @@ def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distan
 @pytest.mark.parametrize("sensing", ["full", "radar"])
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 3)], ids="{0[0]}v{0[1]}".format)
 def test_it_does_not_matter_how_many_calls_an_advance_is_in(sizes, sensing):
-    """Nor for beliefs, nor for missiles whose target dies in between."""
+    """Beliefs and missiles whose target dies in between do not depend on it either."""
     red, blue = sizes
     near = {"start_range_min": 6_000, "start_range_max": 9_000, "start_spacing_max": 900}
     near |= {"start_spacing_min": 300, "launch_interval": 1, "sensing": sensing}

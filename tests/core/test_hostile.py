@@ -208,7 +208,7 @@ def test_a_wrong_value_of_a_missile_is_refused_and_changes_nothing(name, values)
     ],
 )
 def test_a_target_on_the_owners_side_is_refused(sizes, owner, target, enemies, sensing):
-    """With sensors there is no contact with it: the core read outside its memory."""
+    """There is no contact with an ally: with sensors the core would read outside its memory."""
     sim = Simulation(red_size=sizes[0], blue_size=sizes[1], sensing=sensing)
     before = sim.state_hash()
     place = {"x": 0, "y": 0, "heading_deg": 0, "speed": 500}
@@ -348,7 +348,7 @@ def test_a_snapshot_with_impossible_contents_is_refused(fight):
 
 
 def sealed(snapshot: bytes, place: int, word: int | float) -> bytes:
-    """The snapshot with another int32 or float32 at a place, and a checksum that fits."""
+    """Returns the snapshot with another number of 32 bits at a place, and a checksum that fits."""
     magic, body = snapshot[:20], bytearray(snapshot[52:])
     place += len(body) if place < 0 else 32
     body[place : place + 4] = np.array(word, np.int32 if isinstance(word, int) else "f4").tobytes()
@@ -356,7 +356,7 @@ def sealed(snapshot: bytes, place: int, word: int | float) -> bytes:
 
 
 def test_counts_that_follow_from_fields_are_not_read_from_a_snapshot(fight):
-    """How many missiles fly in a slot indexed the core's arrays, and crashed it."""
+    """The core computes the number of missiles in each slot anew: a forged one would crash it."""
     snapshot, before = fight.snapshot(), fight.state_hash()
     for slot in range(12):
         for count in (2**31 - 1, -1, 1, 0):
@@ -378,7 +378,7 @@ LANES = 64  # bytes of a field in a block, whose engagements are its lanes
 
 
 def place_in(sim: Simulation, entity: str, number: int, name: str) -> int:
-    """Where the body of a snapshot has a field of the first engagement of a block."""
+    """Returns the place of a field of a block's first engagement in the body of a snapshot."""
     names = {kind: list(sim.core.read(kind)) for kind in ("engagement", "fighter", "missile")}
     sizes = [len(fields) for fields in names.values()]
     [side] = [  # the room for fighters of a side, by the size of a block

@@ -128,7 +128,7 @@ def test_actions_of_another_shape_or_type_are_refused():
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint64, ">i4"])
 @pytest.mark.parametrize(("place", "value"), [((0, 0), 5), ((3, 1), 3), ((5, 2), 2), ((1, 2), -1)])
 def test_a_level_outside_is_named_with_its_place(dtype, place, value):
-    """In any type of whole numbers, also of rows that are not next to each other."""
+    """Tries types of whole numbers, in rows that are not next to each other."""
     env = Midrange(6, "straight")
     env.reset()
     actions = np.zeros((12, 3), dtype)[::2]

@@ -179,7 +179,7 @@ def test_an_engagement_of_a_batch_can_be_flown_alone():
 
 @pytest.mark.parametrize("name", ["engagement", "episode"])
 def test_what_cannot_be_started_is_refused(name):
-    """As many episodes can be counted as can be started."""
+    """Numbers up to 2**30 can be started."""
     Simulation().start(0, **{name: 2**30})
     for number in (-1, 2**30 + 1, 2**31 - 1, 2**40):
         with pytest.raises(ValueError, match=f"{name} = {number}.*at least 0, at most {2**30}"):

@@ -69,7 +69,7 @@ def sparse(path):
 
 @contextlib.contextmanager
 def soon():
-    """Ends a body that waits, by an error."""
+    """Ends a body that takes too long, by an error."""
 
     def stop(*_):
         raise AssertionError(f"not done after {PATIENCE} s")
@@ -126,7 +126,7 @@ def test_a_lock_that_is_a_link_leaves_its_file(tmp_path):
 )
 @pytest.mark.parametrize("signs", [MOST_SIGNS - 2, LARGEST])
 def test_a_file_of_many_tiny_values_takes_little_memory(tmp_path, item, signs):
-    """As many values as are read, and as many as the largest file has."""
+    """One file has as many values as are read, one as many as the largest file has room for."""
     path, size = tmp_path / "pool.json", len(item.encode()) + 1
     count = min(signs // sum(map(item.__add__(",").count, "{[,:")), (LARGEST - 2) // size)
     path.write_text(f"[{','.join([item] * count)}]")

@@ -336,7 +336,7 @@ def test_gymnasium_and_pettingzoo_render_teams(written):
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_what_a_side_knows_is_shown_from_its_own_first_fighter(side):
-    """Without a choice; fighter 1 is an ally of red's first one, not blue's first one."""
+    """The view without a focus is that of this fighter; fighter 1 would be red's second."""
     sim = placed((2, 2), sensing="radar")
     paths = Paths(sim)
     for _ in range(6):

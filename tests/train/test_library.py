@@ -91,7 +91,7 @@ def test_a_row_may_be_logged_at_any_time(tmp_path):
 
 @pytest.mark.parametrize("engine", ["native", "torch"])
 def test_settings_change_during_the_run(tmp_path, engine):
-    """As a run that has the setting from its start, and so do its config.ini and a resumed run."""
+    """The rows equal those of a run with these settings from its start; a resumed run has them."""
     fixed = {"train.anneal_lr": False, "train.engine": engine}
     changed = {"train.learning_rate": 1e-4, "train.ent_coef": 0.5, "train.clip_coef": 0.05}
     rows, expected = Rows(), Rows()
