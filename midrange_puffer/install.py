@@ -53,10 +53,7 @@ def requirements(extras: Sequence[str]) -> list[str]:
         SystemExit: There is no such extra.
     """
     if PROJECT.exists():
-        try:
-            import tomllib
-        except ModuleNotFoundError:  # Python 3.10
-            from pip._vendor import tomli as tomllib
+        import tomllib  # Python 3.10 has none
 
         project = tomllib.loads(PROJECT.read_text())["project"]
         known = project["optional-dependencies"]
@@ -107,7 +104,7 @@ def main() -> None:
     parser.add_argument("extras", nargs="*", default=["train"], help="default: train")
     parser.add_argument("--keep-torch", action="store_true", help="leave the installed torch as is")
     args = parser.parse_args()
-    if sys.version_info < (3, 11):  # noqa: UP036, the base of the package runs on 3.10
+    if sys.version_info < (3, 11):
         sys.exit(f"Python {sys.version.split()[0]}: what training needs is for 3.11 and newer")
     wanted = requirements(args.extras)
 
@@ -124,7 +121,7 @@ def main() -> None:
                 sys.exit(done.returncode)  # pip has said why
 
         own = f"{PUFFERLIB}==" + re.findall(rf"(?m)^{PUFFERLIB}==(.*)$", constraints.read_text())[0]
-        if _installed(PUFFERLIB) is None or f"{PUFFERLIB}=={_installed(PUFFERLIB)}" != own:
+        if f"{PUFFERLIB}=={_installed(PUFFERLIB)}" != own:
             index = [] if args.keep_torch else cpu_index()
             step = "1 of 3: torch and what builds PufferLib (a minute or two)"
             install(step, *index, *BUILD_REQUIREMENTS)

@@ -43,7 +43,7 @@ def test_the_table_is_of_the_game_that_was_asked_for(run):
         aspect = {"nose-on": 8, "beam": 12, "tail-on": 0}[row["aspect"]]
         speeds = SPEEDS.index(row["launch_speed"]), SPEEDS.index(row["target_speed"])
         for name in ("minimum", "inner", "nez", "cold", "aero"):
-            assert row[name] == getattr(envelope, name)[0, aspect, *speeds]
+            assert row[name] == getattr(envelope, name)[(0, aspect, *speeds)]
     counts = report["counts"]
     assert counts["geometries"] == envelope.aero.size
     assert counts["split"] == (envelope.stretches > 1).sum() > 0

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 import ray
+import tomllib
 from places import ROOT
 from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, RayActorError
 
