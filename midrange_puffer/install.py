@@ -69,7 +69,7 @@ def requirements(extras: Sequence[str]) -> list[str]:
     for extra in extras:
         if extra not in known:
             sys.exit(f"{extra}: no such extra; there are {', '.join(known)}")
-        found += [each for text in known[extra] for each in _expanded(text)]
+        found += [part for text in known[extra] for part in _expanded(text)]
     return list(dict.fromkeys(found))
 
 

@@ -65,7 +65,7 @@ class Shot:
 
     @property
     def hits(self) -> bool:
-        """Whether blue is killed."""
+        """True if blue is killed."""
         return self.missile.fate == HIT
 
 

@@ -206,7 +206,7 @@ class AttentionConfig(PolicyConfig):
         "width of the hidden layers and of the transformer block; a multiple of policy.heads")
     heads: int = key(4, minimum=1, maximum=64, meaning="attention heads")
     decisions: int = key(32, minimum=2, maximum=1024, meaning=
-        "decisions that one attends to, itself included; in training at most "
+        "decisions that each attends to, itself included; in training at most "
         "train.bptt_horizon have an effect")
 
 

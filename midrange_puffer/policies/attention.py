@@ -26,7 +26,7 @@ class Attention(PolicyModule):
         policy: the package's `Policy`. Its hidden_size, a multiple of `heads`, is that of the
             block.
         heads: number of attention heads.
-        decisions: number of decisions that one attends to, itself included; at least 2.
+        decisions: number of decisions that each attends to, itself included; at least 2.
 
     Attributes:
         memory_size: `decisions` - 1 rows of a key and the number 1 in lstm_h, and of a value and 0
