@@ -117,11 +117,11 @@ def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Confi
         )
     batch, share = config.vec.batch_size, num_envs // workers
     if batch == "auto":
-        batch = max(workers // 2, 1) * share
+        batch = max(n for n in range(1, max(workers // 2, 1) + 1) if workers % n == 0) * share
     if num_envs % batch or batch % share:
         raise ConfigError(
             f"vec.batch_size = {batch}: must divide vec.num_envs = {num_envs}, and be a multiple "
-            f"of the {share} instances of a worker"
+            f"of a worker's instances, {share}"
         )
     each = f"{share} instance{'s' * (share > 1)} a worker, {machine.cores} cores"
     return config.replaced("vec", each, num_envs=num_envs, num_workers=workers, batch_size=batch)

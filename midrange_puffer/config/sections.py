@@ -142,7 +142,7 @@ class VecConfig(Typed):
         "each instance if vec.num_envs is given, else as many as there are cores to spare")
     batch_size: int | Auto = key("auto", minimum=1, maximum=1024, meaning=
         "Multiprocessing: instances that the policy acts for at once, while the other instances "
-        "step; auto = half of vec.num_envs")
+        "step; auto = half of vec.num_envs, or the next smaller number that divides it")
 
 
 class ClusterConfig(Typed):

@@ -356,6 +356,14 @@ def test_workers_divide_every_group_of_every_stage(words, workers):
     assert config.env.num_envs == 640 // workers
 
 
+@pytest.mark.parametrize(("workers", "batch"), [(1, 1), (4, 2), (5, 1), (9, 3)])
+def test_a_batch_divides_any_number_of_workers(workers, batch):
+    words = ["--vec.backend=Multiprocessing", "--train.device=cpu", "--env.num-envs=8"]
+    config = load_config(None, [*words, f"--vec.num-envs={2 * workers}"])
+    config = config.replaced("vec", "test", num_workers=workers)
+    assert choose_vec(config, machine(16))[0].vec.batch_size == 2 * batch
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
