@@ -5,17 +5,18 @@
     make hostile ARGS="--again files:model:1234"     one case again, as a finding names it
 
 Every case is made from its kind and a seed alone, and is tried in a process of its own with little
-memory and time. What must not happen is a finding: it is printed, counted, and kept in
+memory and time. A forbidden result is a finding: it is printed, counted, and kept in
 build/hostile/findings with all that is needed to look into it. The exit status is then 1.
 
 Twenty minutes are some seven rounds on two cores. One minute is enough for the first kinds alone;
 the summary names those that were not reached.
 
     files.py    reads damaged files, of the kinds in formats.py, as samples.py makes them; damage.py
-                has what can happen to any file, archives.py to files with checksums
+                damages any file, archives.py files with checksums
     places.py   puts pipes, devices, links and endless files in the place of a file
-    calls.py    makes odd calls to the objects in callees.py, with the arguments in odd.py
+    calls.py    makes odd calls to the objects in callees.py, with the arguments in odd.py and the
+                snapshots in forged.py
     kills.py    kills commands, as victim.py runs them, and looks at what they leave
     parent.py   runs cases in processes of their own, child.py; limits.py bounds their memory
-    outcome.py  is what came of a case; report.py counts and prints
+    outcome.py  has the result of a case; report.py counts and prints
 """

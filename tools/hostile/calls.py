@@ -114,7 +114,7 @@ def _try(
     """Makes a call; returns how it was refused.
 
     Args:
-        errors: takes what is no refusal; without it that is a finding at once.
+        errors: collects the errors that are no refusals. None: such an error is a finding.
     """
     try:
         call(flown, random.Random(seed))

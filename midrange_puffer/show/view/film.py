@@ -16,8 +16,8 @@ from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE
 
-# The module that each format needs besides pygame, and its package.
-FORMATS = {".gif": "PIL", ".mp4": "imageio_ffmpeg"}  # the modules that write them
+# The module that each format needs besides pygame.
+FORMATS = {".gif": "PIL", ".mp4": "imageio_ffmpeg"}
 SIZE = (854, 480)
 SMALLEST = (320, 180)  # has room for the instruments and some of the plane below them
 FPS = 20
