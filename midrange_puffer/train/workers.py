@@ -38,8 +38,8 @@ class Workers(pufferlib.vector.Multiprocessing):
     """PufferLib's Multiprocessing with semaphores of the system.
 
     PufferLib's workers poll shared memory for the next actions, and its trainer polls for their
-    results. So each keeps a core busy while it waits, which the others need. Buffers, batches and
-    their order are PufferLib's.
+    results. Each process that waits so keeps a core from the others. Buffers, batches and their
+    order are PufferLib's.
 
     Args:
         makers: one function an environment, which makes it.

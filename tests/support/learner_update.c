@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "learner/learner.h"
 
@@ -48,7 +49,11 @@ static void act(const char *name, MrLearner *learner, const MrShape *shape) {
   MrSeen seen = {.count = AGENTS, .observations = observations, .row = shape->features};
   float actions[AGENTS * MR_HEADS];
   mr_learner_act(learner, &seen, noise, actions, &(MrKeep){0});
-  for (int i = 0; !shape->is_continuous && i < AGENTS * MR_HEADS; i++) actions[i] = (float)((int32_t *)actions)[i];
+  for (int i = 0; !shape->is_continuous && i < AGENTS * MR_HEADS; i++) {
+    int32_t level;
+    memcpy(&level, &actions[i], sizeof level);
+    actions[i] = (float)level;
+  }
   print(name, "actions", actions, AGENTS * MR_HEADS);
   free(observations);
   free(noise);
