@@ -85,8 +85,13 @@ def candidates(cores: int) -> Iterator[str]:
 
 
 def _plan_all(options: Options, folder: Path, ways: Sequence[str]) -> dict[str, "Run"]:
-    """Returns a run for each way that the configuration allows; says why the others are not."""
+    """Returns a run for each way that the configuration allows; prints why the others are left out.
+
+    Raises:
+        ConfigError: It allows none.
+    """
     runs: dict[str, Run] = {}
+    errors: list[ConfigError] = []
     for number, words in enumerate(ways):
         own = folder / str(number)
         own.mkdir()
@@ -95,6 +100,9 @@ def _plan_all(options: Options, folder: Path, ways: Sequence[str]) -> dict[str, 
                 runs[words] = plan(own, options.config, [*options.overrides, *words.split()])
         except ConfigError as error:
             print(f"{words}: left out: {error}")
+            errors.append(error)
+    if not runs:
+        raise errors[0]
     return runs
 
 

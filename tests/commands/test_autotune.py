@@ -7,6 +7,7 @@ import runs
 
 from midrange_puffer.commands import cli
 from midrange_puffer.commands.autotune import candidates
+from midrange_puffer.config.configuration import ConfigError
 
 SERIAL = "--vec.backend Serial"
 
@@ -19,6 +20,12 @@ def test_all_workers_act_at_once_or_half_of_them():
     ways = [SERIAL, workers(1, 1), workers(2, 2), workers(2, 1), workers(4, 4), workers(4, 2)]
     assert list(candidates(4)) == ways
     assert list(candidates(5)) == ways
+
+
+def test_a_configuration_that_allows_no_way_is_an_error(capsys):
+    with pytest.raises(ConfigError, match=r"train.threads = 1000"):
+        cli.run("autotune", ["--train.threads=1000"])
+    assert f"{SERIAL}: left out: train.threads = 1000" in capsys.readouterr().out
 
 
 @pytest.mark.slow
