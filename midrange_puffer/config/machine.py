@@ -206,13 +206,14 @@ def check_threads(config: Config, machine: Machine) -> None:
 def choose_threads(config: Config, cores: int) -> Config:
     """Sets train.threads and train.torch_threads if "auto".
 
-    The cores of the workers, which step while the learner acts for others, are left out.
+    The native engine learns on all cores, since workers sleep meanwhile. Torch leaves out those of
+    the workers.
     """
     workers = config.vec.num_workers
     left = max(cores - (0 if workers == "auto" else workers), 1)
     is_native = config.train.engine == "native"
     counts = {
-        "threads": min(left, MOST_THREADS) if is_native else 1,
+        "threads": min(cores, MOST_THREADS) if is_native else 1,
         "torch_threads": 1 if is_native or cores <= 2 else left,
     }
     chosen = {name: count for name, count in counts.items() if config.train[name] == "auto"}
