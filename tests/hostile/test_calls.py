@@ -7,6 +7,8 @@ from hostile.outcome import CHANGED
 
 from midrange_puffer import Simulation
 
+pytestmark = pytest.mark.usefixtures("one_map")  # games are random, and an envelope takes seconds
+
 
 @pytest.mark.parametrize("name", CALLEES)
 def test_odd_calls_do_no_harm(name):
