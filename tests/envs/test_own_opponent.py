@@ -112,7 +112,7 @@ def test_a_mix_is_scored_by_name_and_repeats_itself(tmp_path):
 
 @pytest.mark.parametrize("make", [Midrange, MidrangeVectorEnv, MidrangeVecEnv])
 def test_all_environments_take_the_same_mixes(make, tmp_path):
-    """Those for other trainers name each engagement's opponent."""
+    """Environments for other trainers name each engagement's opponent."""
     path = own(tmp_path, LEFT)
     env = make(num_envs=64, opponent=f"ace:1,trained:2,{path}:left:3", **SHORT)
     if make is Midrange:
