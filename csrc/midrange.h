@@ -53,7 +53,12 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR
 #define MR_WING_PILOTS(X)                                                            \
   X(pair, 0, "two by two: one fires and runs, the other guides its missile by radar")
 
-#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X) MR_WING_PILOTS(X)
+// Fighting pilots that came later. They stand last, so that the other pilots keep their numbers.
+#define MR_LATER_PILOTS(X)                                                           \
+  X(patient, 1, "stays at a range at which it can outrun shots until the enemy has fired nearly all, then attacks")
+
+#define MR_PILOTS(X) \
+  MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X) MR_WING_PILOTS(X) MR_LATER_PILOTS(X)
 
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
 #define MR_COUNT_PILOT(name, by_map, meaning) +1

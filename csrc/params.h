@@ -132,7 +132,18 @@
   X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most") \
   X(pilot, float, pair_fire_min, 0.8, 0, 2, "R_max", "pair fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, pair_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, pair_salvo, 2, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air")
+  X(pilot, int, pair_salvo, 2, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air") \
+  X(pilot, float, patient_time, 120, 0, 600, "s", "with sensors patient waits for this time, as it does not know how many missiles the enemy has left") \
+  X(pilot, int, patient_left, 1, 0, 6, "missiles", "with full information patient waits while the enemy has more missiles than this left") \
+  X(pilot, float, patient_range_min, 17000, 1000, 100000, "m", "range at which patient waits; drawn per engagement") \
+  X(pilot, float, patient_range_max, 19000, 1000, 100000, "m", "upper end of that draw") \
+  X(pilot, float, patient_band, 2000, 100, 100000, "m", "patient flies straight in or out when it is off its range by this much; across at its range") \
+  X(pilot, float, patient_cold_time_min, 18, 0, 100, "s", "patient turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, patient_cold_time_max, 22, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, patient_fire_min, 1.1, 0, 4, "R_NEZ", "patient fires inside this fraction of R_NEZ; drawn per engagement") \
+  X(pilot, float, patient_fire_max, 1.3, 0, 4, "R_NEZ", "upper end of that draw") \
+  X(pilot, float, patient_crank_angle_deg, 55, 0, 180, "deg", "angle off the enemy at which patient flies while its missile is in the air") \
+  X(pilot, int, patient_salvo, 2, 1, 6, "missiles", "patient has at most this many of its missiles in the air")
 // clang-format on
 
 // The version of the rules, which is written into replays and models. Whoever adds a row raises the version and
@@ -145,7 +156,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 8
+#define MR_RULES_VERSION 9
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -184,7 +195,18 @@
   X(pilot_cover, 7, 15000)        \
   X(pair_fire_min, 8, 0.8)        \
   X(pair_fire_max, 8, 1)          \
-  X(pair_salvo, 8, 2)
+  X(pair_salvo, 8, 2)             \
+  X(patient_time, 9, 120)         \
+  X(patient_left, 9, 1)           \
+  X(patient_range_min, 9, 17000)  \
+  X(patient_range_max, 9, 19000)  \
+  X(patient_band, 9, 2000)        \
+  X(patient_cold_time_min, 9, 18) \
+  X(patient_cold_time_max, 9, 22) \
+  X(patient_fire_min, 9, 1.1)     \
+  X(patient_fire_max, 9, 1.3)     \
+  X(patient_crank_angle_deg, 9, 55) \
+  X(patient_salvo, 9, 2)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
@@ -206,4 +228,7 @@
   X(ace_cold_time_min, ace_cold_time_max)        \
   X(ace_guard_min, ace_guard_max)                \
   X(notcher_fire_min, notcher_fire_max)          \
-  X(pair_fire_min, pair_fire_max)
+  X(pair_fire_min, pair_fire_max)                \
+  X(patient_range_min, patient_range_max)        \
+  X(patient_cold_time_min, patient_cold_time_max) \
+  X(patient_fire_min, patient_fire_max)

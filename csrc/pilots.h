@@ -236,6 +236,30 @@ static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, co
   return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
 }
 
+// Changes the courses of pilots that wait, unless a missile threatens them. Far outside the range at which they wait
+// they fly toward the enemy, at this range across its bearing, and far inside away from it. They wait while the enemy
+// has more than `wait_left` missiles left. With sensors they do not observe `enemy_left`, and wait until `wait_time`
+// while the contact is a track; `contact` is NULL with full information.
+static void mr_keep_range(const MrSim *sim, const MrBlock *b, const MrTactics *t, const MrSight *sight,
+                          const MrThreat *threat, const MrContact *contact, const int32_t enemy_left[MR_LANES],
+                          MrCourse *out) {
+  MR_ALIGNED int32_t waits[MR_LANES];
+  MR_FOR_LANES(i) {
+    int waits_for_shots = contact == NULL && enemy_left[i] > t->wait_left[i];
+    int waits_for_time = contact != NULL && mr_is_track(contact->source[i]) & (b->time[i] < t->wait_time[i]);
+    waits[i] = (waits_for_shots | waits_for_time) & (t->wait_range[i] > 0.0f) & !threat->present[i];
+  }
+  if (mr_count(waits) == 0) return;
+  MR_FOR_LANES(i) {
+    MrVector enemy = {sight->ahead[i], sight->left[i]};
+    float c = mr_clip((sight->range[i] - t->wait_range[i]) / sim->params.patient_band, -1.0f, 1.0f);
+    float s = sqrtf(1.0f - c * c);
+    MrVector off = mr_turn(enemy, c, enemy.left > 0.0f ? -s : s);
+    out->ahead[i] = mr_select(waits[i], off.ahead, out->ahead[i]);
+    out->left[i] = mr_select(waits[i], off.left, out->left[i]);
+  }
+}
+
 // The course of each pilot, by the first of these that applies:
 // - a missile threatens it: the course that evades it, or weaving;
 // - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
@@ -412,16 +436,20 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
 #if MR_SIDE == 1
   const MrContact *contact = picture ? &picture->contacts[fighter] : NULL;
   const MrBody *target = contact ? &contact->body : &b->fighters[mr_opponent(fighter)].body;
+  const int32_t *enemy_left = b->fighters[mr_opponent(fighter)].ammunition;
   if (!picture) sight = mr_true_sight(b, fighter, mr_opponent(fighter), room);
 #else
   MrContact collected = {.source = {0}};
   const MrContact *contact = &collected;
   const MrBody *target = &collected.body;
+  MR_ALIGNED int32_t enemy_left[MR_LANES];
   mr_collect_targets(sim, b, picture, fighter, &collected);
+  MR_EACH_LANE(i) enemy_left[i] = b->fighters[f->target[i]].ammunition[i];
 #endif
   if (picture || MR_SIDE > 1) mr_look_at(&f->body, target, sight);
   if (picture) mr_search(contact->source, heard, sight);
   mr_choose_course(sim, b, fighter, sight, threat, &course);
+  mr_keep_range(sim, b, &f->tactics, sight, threat, picture ? contact : NULL, enemy_left, &course);
   mr_choose_fire(sim, b, fighter, target, sight, threat, fire);
   if (picture) mr_notch(sim, b, fighter, heard, threat, &course);
 #if MR_SIDE > 1

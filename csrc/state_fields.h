@@ -70,7 +70,10 @@
   X(float, guard, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "if prudent, evades missiles that would fall short by less than this when nose-on [m]") \
   X(int32_t, prudent, 0, 0, 1, 0, "1 if it evades only missiles within the guard, and flies away when all its missiles are spent") \
   X(float, weave_c, 1, -1, 1, 0, "angle off the enemy of the weave with which it evades: cosine; with the angle 0 it runs instead") \
-  X(float, weave_s, 0, -1, 1, 0, "sine of that angle")
+  X(float, weave_s, 0, -1, 1, 0, "sine of that angle") \
+  X(float, wait_range, 0, 0, MR_NUMBER_MAX, 0, "range at which it waits [m]; 0 if it does not wait") \
+  X(int32_t, wait_left, 0, 0, INT32_MAX, 0, "waits while the enemy has more missiles than this left") \
+  X(int32_t, wait_time, 0, 0, MR_STEPS_MAX, 0, "with sensors, waits until this time [physics steps]")
 
 #define MR_FIGHTER_FIELDS(X) \
   X(float, throttle, 1, 0, 1, 1, "actuator position") \

@@ -33,8 +33,10 @@ const MrParameterAddition *mr_parameter_additions(void) {
 #define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, false},
 #define MR_DESCRIBE_WING_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, true},
 const MrPilotInfo *mr_pilots(void) {
-  static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(
-      MR_DESCRIBE_PILOT) MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT) MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT){0}};
+  static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(MR_DESCRIBE_PILOT)
+                                          MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT)
+                                              MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT)
+                                                  MR_LATER_PILOTS(MR_DESCRIBE_PILOT){0}};
   return table;
 }
 

@@ -21,6 +21,9 @@ typedef struct {
   float cold_time, guard;
   int32_t prudent;
   float weave_deg;
+  float wait_range;
+  int32_t wait_left;
+  float wait_time;
 } MrTacticsRow;
 
 // Defines the function mr_tactics_NAME of a pilot. It has two random numbers from [0, 1): `turn` is for evading and
@@ -49,6 +52,9 @@ MR_TACTICS(snake, .fire_r_max = MR_BETWEEN(snake_fire, fire), .salvo = p->snake_
 MR_TACTICS(ace, .fire_r_max = MR_BETWEEN(ace_probe, fire), .fire_r_nez = MR_BETWEEN(ace_fire, fire),
            .salvo = p->ace_salvo, .reserve = p->ace_reserve, .off_deg = p->ace_crank_angle_deg,
            .cold_time = MR_BETWEEN(ace_cold_time, turn), .guard = MR_BETWEEN(ace_guard, turn), .prudent = 1)
+MR_TACTICS(patient, .fire_r_nez = MR_BETWEEN(patient_fire, fire), .salvo = p->patient_salvo,
+           .off_deg = p->patient_crank_angle_deg, .cold_time = MR_BETWEEN(patient_cold_time, turn),
+           .wait_range = MR_BETWEEN(patient_range, turn), .wait_left = p->patient_left, .wait_time = p->patient_time)
 // These evade every seeker that they hear: no time to go is above the greatest. wing_pilots.h has the rest of `pair`.
 MR_TACTICS(notcher, .fire_r_max = MR_BETWEEN(notcher_fire, fire), .salvo = p->notcher_salvo,
            .cold_time = MR_TIME_TO_GO_MAX)
@@ -58,7 +64,7 @@ typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_none,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(
-    MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS)};
+    MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS) MR_LATER_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the episode that starts in a lane.
 static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, MrTactics *t, int lane) {
@@ -74,4 +80,7 @@ static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, floa
   t->guard[lane] = row.guard;
   t->prudent[lane] = row.prudent;
   mr_unit_vector((double)row.weave_deg / 360.0, &t->weave_c[lane], &t->weave_s[lane]);
+  t->wait_range[lane] = row.wait_range;
+  t->wait_left[lane] = row.wait_left;
+  t->wait_time[lane] = mr_steps_of(p, (double)row.wait_time);
 }

@@ -11,6 +11,7 @@ from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import (
     ANCHOR_GAMES,
+    ANCHORS,
     GAMES,
     Pairing,
     Payoffs,
@@ -19,7 +20,6 @@ from midrange_puffer.contest.ratings import (
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
-    PILOTS,
     SCRIPTED,
     SEATS,
     checked_num_envs,
@@ -235,15 +235,17 @@ def round_robin(
 
 
 def rate_pilots(parameters: Mapping[str, float], threads: int = 1) -> dict[str, float]:
-    """Returns the pilots' ratings from a round robin among them, in whole points; the mean is 1000.
+    """Returns the ratings of the pilots in ANCHORS, from a round robin among them.
+
+    The ratings are in whole points, and their mean is 1000.
 
     Prints a line first, because the round robin may take a while.
     """
     print(f"rating the pilots in this game, {ANCHOR_GAMES} engagements a pairing", file=sys.stderr)
-    pilots = {pilot: pilot for pilot in PILOTS}
+    pilots = {pilot: pilot for pilot in ANCHORS}
     pairings = round_robin(pilots, ANCHOR_GAMES, threads=threads, parameters=parameters)
-    ratings, _ = Payoffs(PILOTS, pairings).rate({})
-    return dict(zip(PILOTS, ratings.round().tolist(), strict=True))
+    ratings, _ = Payoffs([*ANCHORS], pairings).rate({})
+    return dict(zip(ANCHORS, ratings.round().tolist(), strict=True))
 
 
 def _make_core(

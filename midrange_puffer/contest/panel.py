@@ -23,7 +23,7 @@ from midrange_puffer.policies.models import FOLDER, LARGEST_MODEL
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant, Watch
 
-VERSION = 1
+VERSION = 2  # version 1 had no rows of `patient`; the other rows are the same
 EPISODES, SEED = 512, 0  # engagements a row of the public panel, and its seed
 CANDIDATE = "candidate"  # the policy's name in the fit of its rating
 GROUPS = ("pilots", "wide", "frozen")
@@ -72,6 +72,15 @@ WIDE: dict[str, dict[str, tuple[float, float]]] = {
         "ace_crank_angle_deg": (20.0, 130.0),
         "ace_cold_time": (4.0, 16.0),  # s; narrower than TIME_TO_GO: `ace` evades late
         "ace_guard": (0.0, 25_000.0),  # m
+    },
+    "patient": {
+        "patient_range": (14_000.0, 32_000.0),  # m
+        "patient_band": (1_000.0, 10_000.0),  # m
+        "patient_left": (0, 2),  # missiles
+        "patient_cold_time": (10.0, 30.0),  # s; narrower than TIME_TO_GO: `patient` evades early
+        "patient_fire": R_NEZ,
+        "patient_crank_angle_deg": (20.0, 110.0),
+        "patient_salvo": SALVO,
     },
 }
 OF_ALL = {"pilot_fire_off_boresight_deg": (5.0, 45.0)}  # fires within this angle off the nose
@@ -203,8 +212,8 @@ def rate(
     """
     if not is_standard(parameters):
         return None
-    pilot_pairings = [pairing for pairing in pairings if pairing.second in PILOTS]
-    ratings, half_widths = Payoffs([CANDIDATE, *PILOTS], pilot_pairings).rate(ANCHORS)
+    rated = [pairing for pairing in pairings if pairing.second in ANCHORS]
+    ratings, half_widths = Payoffs([CANDIDATE, *ANCHORS], rated).rate(ANCHORS)
     return float(ratings[0]), float(half_widths[0])
 
 

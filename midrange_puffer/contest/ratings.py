@@ -20,7 +20,7 @@ NASH_PRECISION = 1e-4  # the most that a single player may score above 0.5 again
 # Ratings of the pilots in the game of the parameter table, as printed by
 #     puffer league midrange --games 2000
 # They are fixed when other players are rated, so that ratings of different leagues and runs can be
-# compared.
+# compared. `patient` has none: it draws with most pilots, so a rating predicts its scores badly.
 ANCHORS: dict[str, float] = {
     "straight": 561.0,
     "weave": 522.0,

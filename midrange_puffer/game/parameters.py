@@ -59,14 +59,14 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
 # Controllers of a fighter, in the core's order: "agent" (outside control), then scripted pilots.
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
-# Pilots that need sensors. They are not in PILOTS, which has the nine others.
+# Pilots that need sensors. They are not in PILOTS, which has the others.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
 WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those SENSOR_PILOTS that need a team
 PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
-# The nine pilots from the weakest opponent to the strongest.
+# The pilots from the weakest opponent to the strongest, for `puffer play`.
 LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
-    "ace",
+    "ace", "patient",
 )  # fmt: skip
 SELF = "self"
 POOL = "pool"

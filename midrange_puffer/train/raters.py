@@ -116,7 +116,7 @@ class TrainingLeague:
         """
         self._drop_from(agent_steps)
         earlier = self._load_earlier(name, agent_steps)
-        players = {name: policy, **{pilot: pilot for pilot in PILOTS}, **earlier}
+        players = {name: policy, **{pilot: pilot for pilot in ANCHORS}, **earlier}
         pairs = [(name, opponent) for opponent in players if opponent != name]
         games = self._settings.games
         new = meet(
@@ -134,7 +134,7 @@ class TrainingLeague:
         panel = panel_score(new)
         assert panel is not None  # as every pilot was met
         metrics |= {"league/panel_score": panel.score, "league/worst_score": panel.worst_score}
-        metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in PILOTS}
+        metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in ANCHORS}
         if earlier:
             mean = float(np.mean([scores[opponent] for opponent in earlier]))
             metrics["league/score_vs_checkpoints"] = mean
@@ -225,7 +225,7 @@ class TrainingReplays:
         self._parameters = resolve(game_of(config), teams=True)
         mixes = (parse_mix(stage.env.opponent) for stage in run_configs(config))
         opponents = {name for mix in mixes for name in mix}
-        self._pilots = [name for name in PILOTS if name in opponents] or list(PILOTS)
+        self._pilots = [name for name in PILOTS if name in opponents] or list(ANCHORS)
         open_folder(self._folder)
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from midrange_puffer.contest.ratings import Pairing
+from midrange_puffer.contest.ratings import ANCHORS, Pairing
 from midrange_puffer.files import (
     WriteError,
     open_regular,
@@ -22,7 +22,6 @@ from midrange_puffer.files import (
     write_json,
     write_whole,
 )
-from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.json_files import (
     Count,
     JsonError,
@@ -180,9 +179,9 @@ def panel_scores(league: LeagueFile) -> dict[str, PanelScore]:
 
 
 def panel_score(results: Iterable[Pairing]) -> PanelScore | None:
-    """Returns a player's panel score from its results; None if a pilot was not met."""
-    by_pilot = {result.second: result for result in results if result.second in PILOTS}
-    if len(by_pilot) < len(PILOTS):
+    """Returns a player's panel score from its results; None if a pilot of ANCHORS was not met."""
+    by_pilot = {result.second: result for result in results if result.second in ANCHORS}
+    if len(by_pilot) < len(ANCHORS):
         return None
     scores = {pilot: result.score for pilot, result in by_pilot.items()}
     worst = min(scores, key=lambda pilot: scores[pilot])

@@ -25,8 +25,9 @@ from midrange_puffer.game.parameters import (
 )
 
 AGENT = {"agent": 1.0}
-ALL_PILOTS = dict.fromkeys(PILOTS, 1.0)
-SENSOR_PILOTS_TOO = dict.fromkeys((*PILOTS, *SENSOR_PILOTS), 1.0)
+PATIENT = {"patient": 1.0}  # it came later, so it has fights of its own
+ALL_PILOTS = {name: 1.0 for name in PILOTS if name not in PATIENT}
+SENSOR_PILOTS_TOO = ALL_PILOTS | dict.fromkeys(SENSOR_PILOTS, 1.0)
 # Who flies against the agents, what they observe, and how many fight on each side.
 FIGHTS = {
     "self": (AGENT, "default", (1, 1)),
@@ -42,6 +43,8 @@ FIGHTS = {
     "3v1 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (3, 1)),
     "4v4 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (4, 4)),
     "5v8 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (5, 8)),
+    "patient": (PATIENT, "default", (1, 1)),
+    "1v2 radar patient": (PATIENT, "team_radar", (1, 2)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -60,6 +63,8 @@ HASHES = {
     "3v1 radar pilots": (0x3514D2494DC816DF, 0x9B841C7E60A9542D),
     "4v4 radar pilots": (0x1942F8F8EE6585F9, 0xDCF81641A820338A),
     "5v8 radar pilots": (0xEBBD90A2184CAE20, 0xBA342782A9E705BC),
+    "patient": (0x701599D7110BB0F3, 0x463CDABAEE8CEB45),
+    "1v2 radar patient": (0xD8B511905351E9DD, 0x957F878BA4018159),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}

@@ -36,6 +36,7 @@ def launch_ranges(pilot: str, seat: int, seed: int = 0, **parameters: float) -> 
         "start_off_boresight_max_deg": 0,
     }
     few = {"ammunition": 1, "ace_reserve": 0, "substeps": 1, "time_limit": 60}
+    few |= {"patient_left": 1}  # so that it does not wait
     if pilot in SENSOR_PILOTS:  # they see the enemy at once, and do not turn from it
         few |= {"sensing": "radar", "radar_range_nose": 100_000, "radar_acquire_time": 0}
         few |= {"notcher_time": 0}
@@ -81,8 +82,8 @@ def turning_times(sim: Simulation, seat: int) -> np.ndarray:
 
 def evasion_times(pilot: str, seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
     """Times to go [COUNT] of a missile at which a pilot turns from it, in s."""
-    guard = exactly(ace_guard=50_000)  # any missile counts
-    sim = facing(pilot, seat, 300_000, seed=seed, **guard, **parameters)
+    any_missile = exactly(ace_guard=50_000)
+    sim = facing(pilot, seat, 300_000, seed=seed, **any_missile, **parameters)
     send_missiles(sim, seat)
     # Until it turns, the missile flies as it does at one that flies straight.
     calm = facing("straight", seat, 300_000, count=1)
@@ -101,7 +102,23 @@ def running_times(pilot: str, seat: int, seed: int = 0, **parameters: float) -> 
     return 0.1 * turning_times(sim, seat)
 
 
+def waiting_ranges(pilot: str, seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
+    """Ranges [COUNT] at which a pilot turns off an enemy that flies straight at it, in m.
+
+    At the least band it turns where it waits.
+    """
+    band = {"patient_band": 100}
+    sim = facing(pilot, seat, 40_000, seed=seed, **band, **parameters)
+    calm = facing("straight", seat, 40_000, count=1)
+    ranges = []
+    for _ in range(200):
+        ranges.append(distance(fighter(calm, RED), fighter(calm, BLUE)))
+        calm.step()
+    return np.array(ranges)[turning_times(sim, seat)] - band["patient_band"]
+
+
 RANGES = {launch_ranges: (0.5, 0.9), evasion_times: (8.0, 14.0), running_times: (2.0, 10.0)}
+RANGES[waiting_ranges] = (24_000.0, 36_000.0)
 DRAWS = {  # threshold: what shows it, and the pilots that draw it
     "shooter_fire": (launch_ranges, "shooter", "evader"),
     "crank_fire": (launch_ranges, "crank"),
@@ -112,11 +129,14 @@ DRAWS = {  # threshold: what shows it, and the pilots that draw it
     "ace_fire": (launch_ranges, "ace"),
     "notcher_fire": (launch_ranges, "notcher"),
     "pair_fire": (launch_ranges, "pair"),
+    "patient_fire": (launch_ranges, "patient"),
     "evader_cold_time": (evasion_times, "evader"),
     "crank_cold_time": (evasion_times, "crank"),
     "bracket_cold_time": (evasion_times, "bracket_shooter"),
     "snake_time": (evasion_times, "snake"),
     "ace_cold_time": (evasion_times, "ace"),
+    "patient_cold_time": (evasion_times, "patient"),
+    "patient_range": (waiting_ranges, "patient"),
     "turn_back_delay": (running_times, "turn_back"),
 }
 
@@ -173,7 +193,7 @@ def test_draws_repeat_with_the_seed_alone():
 
 
 @pytest.mark.parametrize(
-    "pilot", ["evader", "crank", "bracket_shooter", "turn_back", "snake", "ace"]
+    "pilot", ["evader", "crank", "bracket_shooter", "turn_back", "snake", "ace", "patient"]
 )
 def test_draws_are_independent(pilot):
     """The draws of when to fire, when to evade or turn, and of both seats."""
@@ -181,7 +201,7 @@ def test_draws_are_independent(pilot):
         drawn(threshold, pilot, seat)
         for threshold, (_, *pilots) in DRAWS.items()
         for seat in (RED, BLUE)
-        if pilot in pilots and threshold != "ace_probe"
+        if pilot in pilots and threshold not in ("ace_probe", "patient_range")
     ]
     assert len(values) == 4
     correlation = np.corrcoef(values) - np.eye(4)

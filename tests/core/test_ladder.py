@@ -7,7 +7,7 @@ import pytest
 from flights import without_draws
 
 from midrange_puffer import FEATURES, RADAR_FEATURES, Simulation
-from midrange_puffer.contest.match import round_robin
+from midrange_puffer.contest.match import meet, round_robin
 from midrange_puffer.contest.ratings import Payoffs
 from midrange_puffer.game.parameters import PILOTS, resolve
 
@@ -68,14 +68,16 @@ def seen(
     for _ in range(120):
         sim.step()
         out.append(sim.observe())
-    assert (sim.fighters["ammo"] < 6).any() or {*pilots} <= {*TARGETS} or sensing == "radar"
+    assert (
+        (sim.fighters["ammo"] < 6).any() or {*pilots} <= {*TARGETS, "patient"} or sensing == "radar"
+    )
     return np.array(out)[:, :, ::-1] if swapped else np.array(out)
 
 
 # What may be exactly ahead or behind: whether it is there, and its bearing.
 BEARINGS = {
     "full": [
-        ("enemy_alive", "enemy_left"),
+        ("own_alive", "enemy_left"),  # of a dead enemy, too
         *((f"inbound_{rank}_present", f"inbound_{rank}_left") for rank in (1, 2, 3)),
     ],
     "radar": [
@@ -137,33 +139,46 @@ def test_a_pilot_fights_alike_in_the_mirror(meeting):
 
 # Round robin
 
-# By mean score, the weakest first; the targets, who cannot win, are below.
+# By mean score, the weakest first; the targets, who cannot win, are below. `patient` is no rung.
 LADDER = ("shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader", "ace")
+
+
+RUNGS = (*TARGETS, *LADDER)
 
 
 @pytest.fixture(scope="module")
 def payoffs() -> Payoffs:
-    players = {pilot: pilot for pilot in PILOTS}
-    return Payoffs(PILOTS, round_robin(players, 400, parameters=resolve({})))
+    players = {pilot: pilot for pilot in RUNGS}
+    return Payoffs(RUNGS, round_robin(players, 400, parameters=resolve({})))
 
 
 def test_the_pilots_are_a_ladder(payoffs):
     """From rung to rung the mean score rises, by the error of 0.005 at least."""
-    mean = dict(zip(PILOTS, np.nanmean(payoffs.scores, axis=1), strict=True))
+    mean = dict(zip(RUNGS, np.nanmean(payoffs.scores, axis=1), strict=True))
     best_target = max(mean.pop(target) for target in TARGETS)
     assert tuple(sorted(mean, key=mean.__getitem__)) == LADDER
     assert np.diff([best_target, *(mean[pilot] for pilot in LADDER)]).min() > 0.005
 
 
 def test_targets_never_win(payoffs):
-    wins = dict(zip(PILOTS, payoffs.wins.sum(axis=1), strict=True))
+    wins = dict(zip(RUNGS, payoffs.wins.sum(axis=1), strict=True))
     assert [wins[target] for target in TARGETS] == [0, 0]
     assert min(wins[pilot] for pilot in LADDER) > 0
 
 
 def test_the_ace_beats_every_other_and_has_the_best_worst_case(payoffs):
-    ace = PILOTS.index("ace")
-    others = np.arange(len(PILOTS)) != ace
+    ace = RUNGS.index("ace")
+    others = np.arange(len(RUNGS)) != ace
     assert payoffs.low[ace, others].min() > 0.5
     worst = np.nanmin(payoffs.scores, axis=1)
     assert worst[ace] > worst[others].max() + 0.2
+
+
+def test_patience_does_not_lose_and_beats_who_comes_close_to_fire():
+    """It outruns what is fired from afar."""
+    players = {pilot: pilot for pilot in PILOTS}
+    pairs = [("patient", pilot) for pilot in RUNGS]
+    meetings = meet(pairs, players, 200, parameters=resolve({}))
+    assert max(pairing.losses for pairing in meetings) < 10
+    scores = {pairing.second: pairing.score for pairing in meetings}
+    assert min(scores["ace"], scores["bracket_shooter"]) > 0.9

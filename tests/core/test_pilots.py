@@ -9,8 +9,9 @@ from math import ceil, cos, radians
 import pytest
 from closed_forms import MISSILE, chase_reach
 from flights import Moment, bearing_deg, exactly, first_turn, launches, scene, see, watch
-from scenes import BLUE
+from scenes import BLUE, place
 
+from midrange_puffer import Simulation
 from midrange_puffer.game.parameters import PILOTS
 
 FIRE = {  # pilot: the threshold of its first shot, and what it is a fraction of
@@ -21,6 +22,7 @@ FIRE = {  # pilot: the threshold of its first shot, and what it is a fraction of
     "turn_back": ("turn_back_fire", "R_max"),
     "snake": ("snake_fire", "R_max"),
     "ace": ("ace_probe", "R_max"),
+    "patient": ("patient_fire", "R_NEZ"),
 }
 TO_R_MAX = [pilot for pilot, (_, of) in FIRE.items() if of == "R_max"]
 EVADE = {  # pilot: the time to go under which it evades
@@ -29,15 +31,17 @@ EVADE = {  # pilot: the time to go under which it evades
     "bracket_shooter": "bracket_cold_time",
     "snake": "snake_time",
     "ace": "ace_cold_time",
+    "patient": "patient_cold_time",
 }
 RUNNERS = [pilot for pilot in EVADE if pilot != "snake"]
 ANY_MISSILE = exactly(ace_guard=50_000)  # for the ace, each could run it down
+NEVER_WAITS = {"patient_left": 6}
 
 
 def fires_from_anywhere(pilot: str) -> dict[str, float]:
     """Ranges so great that only nose, salvo and interval hold the pilot's fire."""
     threshold, of = FIRE[pilot]
-    return exactly(**{threshold: 4 if of == "R_NEZ" else 2})
+    return exactly(**{threshold: 4 if of == "R_NEZ" else 2}) | NEVER_WAITS
 
 
 def holds_its_fire(pilot: str) -> dict[str, float]:
@@ -94,6 +98,7 @@ def test_fires_only_when_it_points_at_the_enemy(pilot):
         ("bracket_shooter", {"bracket_salvo": 4}, 4),
         ("turn_back", {"turn_back_salvo": 2}, 2),
         ("snake", {"snake_salvo": 3}, 3),
+        ("patient", {"patient_crank_angle_deg": 0, "patient_salvo": 3}, 3),
         ("ace", {"ace_crank_angle_deg": 0, "ace_reserve": 0}, 2),
         ("ace", {"ace_crank_angle_deg": 0, "ace_reserve": 0, "ace_salvo": 3}, 3),
     ],
@@ -133,7 +138,12 @@ def test_flies_on_toward_the_enemy(pilot):
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("angle", [30, 55, 100])
 @pytest.mark.parametrize(
-    ("pilot", "parameter"), [("crank", "crank_angle_deg"), ("ace", "ace_crank_angle_deg")]
+    ("pilot", "parameter"),
+    [
+        ("crank", "crank_angle_deg"),
+        ("ace", "ace_crank_angle_deg"),
+        ("patient", "patient_crank_angle_deg"),
+    ],
 )
 def test_cranks_to_the_side_on_which_its_nose_is_and_comes_back(pilot, parameter, angle, side):
     moments = support(pilot, 120, side, **{parameter: angle})
@@ -142,6 +152,47 @@ def test_cranks_to_the_side_on_which_its_nose_is_and_comes_back(pilot, parameter
     for moment in moments[40:gone]:
         assert moment.enemy_deg == pytest.approx(-side * angle, abs=2)
     assert all(abs(moment.enemy_deg) < 2 for moment in moments[gone + 40 :])
+
+
+# Waiting
+
+
+def pursued(wait_range: float, seconds: float, **parameters: float) -> list[Moment]:
+    """A pilot that waits, and one that flies at it and holds its fire."""
+    thresholds = exactly(patient_range=wait_range, bracket_fire=0)
+    sim = Simulation(1, 0, "patient", "bracket_shooter", **thresholds, **parameters)
+    place(sim, speed=480, blue={"x": 45_000, "speed": 480})
+    return watch(sim, seconds)
+
+
+@pytest.mark.parametrize("wait_range", [20_000, 28_000])
+def test_patient_keeps_its_range_while_the_enemy_has_missiles(wait_range):
+    """It turns in time, so that a pursuer as fast as itself comes no nearer."""
+    moments = pursued(wait_range, 200, patient_band=5_000)
+    ranges = [moment.range for moment in moments]
+    assert max(ranges[100:]) < wait_range
+    assert min(ranges) > wait_range - 8_000
+    assert ranges[-1] == pytest.approx(ranges[-60], abs=50)
+    assert not launches(moments)
+
+
+@pytest.mark.parametrize(("left", "waits"), [(3, True), (2, False), (0, False)])
+def test_patient_attacks_an_enemy_that_has_few_missiles_left(left, waits):
+    enemy = {"x": 25_000, "heading_deg": 90, "ammo": left}
+    sim = scene("patient", blue=enemy, patient_left=2, **exactly(patient_range=25_000))
+    moments = watch(sim, 60)
+    assert waits != bool(launches(moments))
+    assert (abs(moments[20].enemy_deg) > 60) == waits
+
+
+@pytest.mark.parametrize("time", [0, 30])
+def test_patient_waits_for_a_time_where_it_cannot_count(time):
+    """With sensors it does not observe how many missiles an enemy has."""
+    settings = {"patient_time": time} | exactly(patient_fire=0)
+    moments = pursued(35_000, 45, sensing="radar", **settings)
+    turned = [moment.time for moment in moments if abs(moment.enemy_deg) > 30]
+    assert bool(turned) == (time > 0)
+    assert max(turned, default=0) < time + 10
 
 
 @pytest.mark.parametrize("delay", [3, 6.3])

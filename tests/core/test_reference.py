@@ -340,6 +340,8 @@ PAIRS = [
     ("agent", "snake"),
     ("ace", "agent"),
     ("turn_back", "ace"),
+    ("patient", "agent"),
+    ("shooter", "patient"),
     ("ace", "crank"),
     ("evader", "ace"),
 ]

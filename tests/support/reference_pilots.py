@@ -4,7 +4,7 @@ Where a threshold is drawn from a range the two ends must be equal: the draw is 
 """
 
 from dataclasses import dataclass
-from math import cos, hypot, inf, log, pi, radians, sin, sqrt
+from math import acos, cos, degrees, hypot, inf, log, pi, radians, sin, sqrt
 
 from reference import (
     LONGEST_TIME_TO_GO,
@@ -67,6 +67,7 @@ class Tactics:
     guard: float | None = None  # that could run it down with so much to spare; None: any missile
     weave_deg: float | None = None  # None: evades by running
     leaves: bool = False  # runs for good once all is shot
+    wait_range: float | None = None  # keeps this range while it waits
 
 
 def tactics(name: str, p: Parameters) -> Tactics:
@@ -130,6 +131,14 @@ def tactics(name: str, p: Parameters) -> Tactics:
             return Tactics(
                 far=drawn("pair_fire"), salvo=p["pair_salvo"], evade_time=LONGEST_TIME_TO_GO
             )
+        case "patient":
+            return Tactics(
+                near=drawn("patient_fire"),
+                salvo=p["patient_salvo"],
+                off_deg=p["patient_crank_angle_deg"],
+                evade_time=drawn("patient_cold_time"),
+                wait_range=drawn("patient_range"),
+            )
     raise ValueError(name)
 
 
@@ -187,11 +196,22 @@ class Pilot:
                 return self.snake(engagement, to_enemy)
             threat = self.most_urgent(engagement, threats, fighter)
             return fighter.x - threat.x, fighter.y - threat.y
+        if self.tactics.wait_range is not None and self.waits(engagement, seat):
+            angle = self.degrees_at(hypot(*to_enemy))
+            return self.off_the_enemy(engagement, fighter, to_enemy, angle)
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
         if in_the_air and self.delay_is_over(engagement, fighter):
             return self.off_the_enemy(engagement, fighter, to_enemy, self.tactics.off_deg)
         return to_enemy
+
+    def waits(self, engagement: Engagement, seat: int) -> bool:
+        return engagement.enemy_of(seat).ammo > self.p["patient_left"]
+
+    def degrees_at(self, distance: float) -> float:
+        """Returns the angle off the enemy at which a waiting pilot flies at a distance."""
+        off = (distance - self.tactics.wait_range) / self.p["patient_band"]
+        return degrees(acos(clip(off, -1, 1)))
 
     def delay_is_over(self, engagement: Engagement, fighter: Fighter) -> bool:
         delay = whole_steps(self.tactics.delay, engagement.dt)
@@ -251,7 +271,7 @@ class Pilot:
         return self.reach + self.reach_time * enemy.speed * facing
 
     def r_nez(self, fighter: Body, enemy: Body) -> float:
-        if self.name not in ("bracket_shooter", "ace"):
+        if self.name not in ("bracket_shooter", "ace", "patient"):
             return 0.0
         envelope = game_envelope(self.p)
         return reach_of(envelope, envelope.nez, _motion(fighter), _motion(enemy))

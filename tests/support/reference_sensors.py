@@ -190,6 +190,9 @@ class SensedPilot(Pilot):
             return self.beam(engagement, fighter, self.nearest_nose(engagement, fighter, seekers))
         if self.notches(engagement, seat, in_the_air):
             return self.across(engagement, fighter, *engagement.heard(seat)[0])
+        if self.tactics.wait_range is not None and self.waits(engagement, seat):
+            angle = self.degrees_at(hypot(*to_enemy))
+            return self.off_the_enemy(engagement, fighter, to_enemy, angle)
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
         if in_the_air and self.delay_is_over(engagement, fighter):
@@ -198,6 +201,11 @@ class SensedPilot(Pilot):
                 degrees = min(degrees, self.widest)
             return self.off_the_enemy(engagement, fighter, to_enemy, degrees)
         return to_enemy
+
+    def waits(self, engagement: Sensed, seat: int) -> bool:
+        """Returns True in the time of waiting: it does not know how many missiles are left."""
+        has_track = engagement.contact_with_enemy(seat).is_track
+        return has_track and engagement.time < engagement.steps("patient_time")
 
     def notches(self, engagement: Sensed, seat: int, in_the_air: list[Missile]) -> bool:
         """Returns True if a notcher turns its side to the radar that tracks it."""
