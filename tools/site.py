@@ -214,12 +214,12 @@ def _feature_table(features: Iterable[Feature], first: int) -> str:
 
 
 def _pilots() -> str:
-    """Returns the page of the scripted pilots, the strongest first, with their parameters."""
+    """Returns the page of the scripted pilots, the highest rating first, with their parameters."""
     parts = [
         "# Pilots\n\nThe ratings are of the pilots among themselves; 400 points are odds of 10. "
         "[Opponents](../opponents.md) has every pairing, [the rules](../rules.md) what each does.\n"
     ]
-    for name in sorted(PILOTS, key=lambda name: -ANCHORS[name]):
+    for name in sorted(PILOTS, key=lambda name: -ANCHORS.get(name, 0)):
         prefix = {"bracket_shooter": "bracket_"}.get(name, f"{name}_")
         rows = [
             (f"`{one.name}`", f"{one.default:g}", _with_unit(one))
@@ -229,7 +229,8 @@ def _pilots() -> str:
         table = "\n" + _table("parameter | default | meaning", rows) if rows else ""
         meaning = CONTROLLERS[name]
         text = meaning[0].upper() + meaning[1:]
-        parts.append(f"## `{name}`\n\nRating {ANCHORS[name]:.0f}. {text}.\n{table}")
+        rating = f"Rating {ANCHORS[name]:.0f}. " if name in ANCHORS else ""
+        parts.append(f"## `{name}`\n\n{rating}{text}.\n{table}")
     return "\n".join(parts)
 
 

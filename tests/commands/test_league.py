@@ -59,7 +59,7 @@ def test_the_anchors_are_what_the_pilots_round_robin_gives():
 def test_another_game_has_other_anchors(capsys):
     short = resolve({"time_limit": 5})
     assert not is_standard(short)
-    assert rate_pilots(short) == dict.fromkeys(PILOTS, 1000.0)  # nobody has been hit yet: draws
+    assert rate_pilots(short) == dict.fromkeys(ANCHORS, 1000.0)  # nobody has been hit yet: draws
     assert "rating the pilots in this game, 2000 engagements" in capsys.readouterr().err
 
 

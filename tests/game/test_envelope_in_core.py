@@ -109,7 +109,7 @@ def test_pilots_go_by_the_map(isa):
     """They fire inside R_NEZ of the very geometry, at any angle that they fire at."""
     rng = np.random.default_rng(5)
     for pilot in MAP_PILOTS:
-        alone = exactly(ace_probe=0, ace_fire=1, bracket_fire=1)
+        alone = exactly(ace_probe=0, ace_fire=1, bracket_fire=1, patient_fire=1)
         core = make(200, pilot, isa=isa, pilot_fire_off_boresight_deg=180, **alone)
         near = rng.random(200) < 0.5
         for env in range(200):

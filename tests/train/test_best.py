@@ -13,8 +13,8 @@ from midrange_puffer.checkpoint import CheckpointError, best, load_policy
 from midrange_puffer.commands import cli, play
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.model_file import to_bytes
 from midrange_puffer.policies.models import checked_metadata, parse_metadata
 from midrange_puffer.train import run_folder
@@ -58,8 +58,8 @@ def test_every_rated_policy_is_kept_with_its_panel_score(run):
     rows = {row["epoch"]: row for row in runs.rows(run)}
     for update in (3, 6, 8):
         counted, its = scores(run, update), panel(run, update)
-        assert set(counted) == set(PILOTS)
-        assert its["score"] == pytest.approx(float(sum(counted.values()) / len(PILOTS)))
+        assert set(counted) == set(ANCHORS)
+        assert its["score"] == pytest.approx(float(sum(counted.values()) / len(ANCHORS)))
         assert its["worst_score"] == min(counted.values()) == counted[its["worst_pilot"]]
         assert its["games"] == 4
         assert rows[update]["league/panel_score"] == its["score"]
@@ -104,7 +104,7 @@ def rate(run, **results: tuple[int, int]) -> None:
     content["results"] = [
         {"first": name, "second": pilot, "wins": wins, "draws": 0, "losses": losses}
         for name, (wins, losses) in results.items()
-        for pilot in PILOTS
+        for pilot in ANCHORS
     ]
     (run / LEAGUE).write_text(json.dumps(content))
 

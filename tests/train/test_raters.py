@@ -19,7 +19,7 @@ from midrange_puffer.config.sections import LeagueConfig
 from midrange_puffer.config.settle import settle
 from midrange_puffer.contest.match import rate_pilots
 from midrange_puffer.contest.ratings import ANCHORS
-from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.replays.recorder import FightRecorder
@@ -60,18 +60,18 @@ def test_a_rating_comes_with_its_interval_and_a_score_for_each_pilot(tmp_path):
     assert set(metrics) == {
         "league/rating", "league/rating_low", "league/rating_high",
         "league/panel_score", "league/worst_score",
-        *(f"league/score_vs_{pilot}" for pilot in PILOTS),
+        *(f"league/score_vs_{pilot}" for pilot in ANCHORS),
     }  # fmt: skip
     assert metrics["league/rating_low"] < metrics["league/rating"] < metrics["league/rating_high"]
     # Who flies on without a shot draws with those that do, and loses to all that fire at it.
     assert metrics["league/score_vs_straight"] == 0.5
     assert metrics["league/score_vs_shooter"] == metrics["league/score_vs_evader"] == 0
-    by_pilot = [metrics[f"league/score_vs_{pilot}"] for pilot in PILOTS]
+    by_pilot = [metrics[f"league/score_vs_{pilot}"] for pilot in ANCHORS]
     assert metrics["league/panel_score"] == pytest.approx(np.mean(by_pilot))
     assert metrics["league/worst_score"] == 0
     assert metrics["league/rating"] == pytest.approx(ANCHORS["straight"], abs=200)
     met = [(result["first"], result["second"]) for result in read(tmp_path)["results"]]
-    assert met == [("model_000001", pilot) for pilot in PILOTS]
+    assert met == [("model_000001", pilot) for pilot in ANCHORS]
 
 
 def test_ratings_move_on_both_sides(tmp_path):
@@ -98,7 +98,7 @@ def test_earlier_checkpoints_are_met_and_the_untrained_left_out(tmp_path):
     policies = [add_checkpoint(tmp_path, update) for update in range(5)]
     league.rate(policies[4], "model_000004", 4000)
     met = {result["second"] for result in read(tmp_path)["results"]}
-    assert met - set(PILOTS) == {"model_000002", "model_000003"}
+    assert met - set(ANCHORS) == {"model_000002", "model_000003"}
 
 
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path):
@@ -124,8 +124,8 @@ def test_what_lies_past_the_point_of_resuming_is_dropped(tmp_path):
     # Nor are checkpoints of more training met.
     met = {(result["first"], result["second"]) for result in read(tmp_path)["results"]}
     assert met == {
-        *(("model_000001", pilot) for pilot in PILOTS),
-        *(("model_000009", pilot) for pilot in PILOTS),
+        *(("model_000001", pilot) for pilot in ANCHORS),
+        *(("model_000009", pilot) for pilot in ANCHORS),
     }
 
 
@@ -136,7 +136,7 @@ def test_a_name_taken_again_after_more_training_is_rated_by_its_new_games(tmp_pa
     [row] = read(tmp_path)["ratings"]
     assert row["agent_steps"] == 7000
     met = [result["second"] for result in read(tmp_path)["results"]]
-    assert met == [*PILOTS]
+    assert met == [*ANCHORS]
     kept = open_league(tmp_path, 7000)  # the rating at the very step of resuming
     kept.rate(Constant(), "model_000200", 8000)
     assert list(ratings(tmp_path)) == ["model_000100", "model_000200"]
@@ -167,7 +167,7 @@ def test_a_damaged_checkpoint_is_left_out_and_named(tmp_path, capsys):
     (tmp_path / "model_000002.pt").write_bytes(b"no model")
     open_league(tmp_path).rate(Constant(), "model_000003", 3000)
     met = {result["second"] for result in read(tmp_path)["results"]}
-    assert met - set(PILOTS) == {"model_000001"}
+    assert met - set(ANCHORS) == {"model_000001"}
     assert "model_000002.pt: damaged" in capsys.readouterr().err
 
 
@@ -299,7 +299,7 @@ def test_no_training_ends_for_want_of_a_replay(tmp_path, monkeypatch, capsys, mi
     ("opponent", "stages", "met"),
     [
         ("self:1,crank:1", {}, {"crank"}),
-        ("self", {}, set(PILOTS)),
+        ("self", {}, set(ANCHORS)),
         ("ace", {"a": "weave", "b": "self:1,evader:1"}, {"weave", "evader"}),
     ],
 )
