@@ -76,7 +76,7 @@ def test_an_exported_policy_and_a_shipped_one_are_tested(tmp_path, capsys):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         assert report["sha256"] == digest
         assert digest in capsys.readouterr().out
-        assert (report["panel"], report["package"]) == (1, __version__)
+        assert (report["panel"], report["package"]) == (2, __version__)
         assert report["rows"][0]["score"] > 0.6
         frozen = {row["row"]: row for row in report["rows"] if row["group"] == "frozen"}
         digests = {row["sha256"] for row in frozen.values()}
