@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aligned.h"
 #include "block.h"
 #include "kernel.h"
 
@@ -170,16 +171,23 @@ void mr_assert_state(const MrSim *sim, int32_t block) {
 }
 #endif
 
-// Snapshots are at any address, aligned or not: blocks are checked as copies.
-static const char *find_wrong(const MrSim *sim, const char *blocks, const char *pictures) {
-  MrBlock b;
+// A block of a snapshot, which may be at any address: it is checked as an aligned copy. The copy is on the heap, as it
+// is larger than the stacks of some threads.
+typedef struct {
+  MrBlock block;
   MrPicture picture;
+} MrBlockCopy;
+
+static const char *find_wrong(const MrSim *sim, const char *blocks, const char *pictures) {
+  MrBlockCopy *copy = mr_alloc_aligned(_Alignof(MrBlockCopy), sizeof *copy);
+  if (!copy) return "no memory to check it";
   const char *wrong = NULL;
-  for (int32_t block = 0; block < sim->num_blocks && !wrong; block++) {
-    memcpy(&b, blocks + (size_t)block * sizeof b, sizeof b);
-    if (pictures) memcpy(&picture, pictures + (size_t)block * sizeof picture, sizeof picture);
-    wrong = wrong_block(sim, &b, pictures ? &picture : NULL, false);
+  for (int32_t i = 0; i < sim->num_blocks && !wrong; i++) {
+    memcpy(&copy->block, blocks + (size_t)i * sizeof copy->block, sizeof copy->block);
+    if (pictures) memcpy(&copy->picture, pictures + (size_t)i * sizeof copy->picture, sizeof copy->picture);
+    wrong = wrong_block(sim, &copy->block, pictures ? &copy->picture : NULL, false);
   }
+  mr_free_aligned(copy);
   return wrong;
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -321,6 +322,24 @@ def refuses(sim: Simulation, snapshot: bytes, reason: str = "snapshot") -> None:
     with pytest.raises(ValueError, match=reason):
         sim.restore(snapshot)
     assert sim.state_hash() == before
+
+
+RESTORE_IN_A_THREAD = """
+import threading
+from midrange_puffer import Simulation
+sim = Simulation(2, 0, red_size=8, blue_size=8, sensing="radar")
+state = sim.snapshot()
+sim.step()
+threading.stack_size(160 * 1024)
+thread = threading.Thread(target=sim.restore, args=[state])
+thread.start()
+thread.join()
+assert sim.snapshot() == state
+"""
+
+
+def test_a_thread_with_a_small_stack_restores_the_largest_game():
+    subprocess.run([sys.executable, "-c", RESTORE_IN_A_THREAD], check=True)
 
 
 def test_a_snapshot_cut_short_or_too_long_is_refused(fight):
