@@ -309,7 +309,7 @@ void mr_observe_all(MrSim *sim, float *observations);
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both
 // return NULL; or, if a member is out of its range, they change nothing and return its name. The direction must be a
-// unit vector; a missile's owner and target must be fighters of the two sides, if it is active.
+// unit vector. The owner and the target of an active missile must also be on different sides.
 const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
 const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
