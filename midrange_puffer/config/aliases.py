@@ -72,6 +72,7 @@ ALIASES = {
     "train.threads": "num_threads",
     "base.env_name": "env_id",
     "train.precision": "amp use_amp amp_dtype fp16 bf16 mixed_precision half dtype",
+    "train.tf32": "allow_tf32 use_tf32",
     "train.compile": "torch_compile use_compile",
     "train.max_minibatch_size": "gradient_accumulation_steps gradient_accumulation "
     "grad_accumulation grad_accumulation_steps grad_accum grad_accum_steps accumulate_grad_batches "
@@ -107,8 +108,6 @@ REFUSED = {
     "distributed use_ddp ddp world_size nproc_per_node num_learners num_gpus_per_learner": "learn "
     "in several processes by --ranks N, on several machines by torchrun",
     "local_rank": "torchrun gives each process its rank; on one machine use --ranks N",
-    "tf32 allow_tf32 use_tf32": "CUDA multiplies float32 matrices in TF32 already; "
-    "train.precision = bfloat16 is faster still",
     "goal": "sweep.metric says what is sought; scores are maximised, time_to_score is minimised",
     "downsample": "sweep.readings is how often a trial is measured",
     "no_model_upload upload_model": "wandb receives the last model when the run ends; "

@@ -57,7 +57,8 @@ RUN_KEYS = {
         {
             "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir",
             "run_name", "optimizer", "precision", "torch_deterministic", "cpu_offload",
-            "pin_memory", "compile", "compile_mode", "compile_fullgraph", "replay_interval",
+            "pin_memory", "tf32", "compile", "compile_mode", "compile_fullgraph",
+            "replay_interval",
         }
     ),
 }  # fmt: skip

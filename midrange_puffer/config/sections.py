@@ -301,15 +301,19 @@ class TrainConfig(Typed):
         "exponent of prioritised sampling of segments; 0 = uniform")
     prio_beta0: float = key(0.2, minimum=0.0, maximum=1.0, meaning=
         "exponent of the importance correction of that sampling at the start")
-    precision: Literal["float32", "bfloat16"] = key("float32", meaning=
-        "number format of the policy; bfloat16 needs CUDA")
+    precision: Literal["float32", "bfloat16", "float16"] = key("float32", meaning=
+        "number format in which the policy is computed; the others need CUDA. float16 is for GPUs "
+        "without bfloat16, and its loss is scaled")
+    tf32: bool = key(True, meaning=
+        "CUDA: multiply matrices of float32 in TensorFloat-32, faster and to 3 digits")
     torch_deterministic: bool = key(True, meaning="deterministic algorithms in cuDNN")
     cpu_offload: bool = key(False, meaning="keep the observations of an update in CPU memory")
     pin_memory: bool = key(False, meaning=
         "CUDA: lock the environments' observations into memory, so that copies to the GPU go at "
         "full speed")
     compile: bool = key(False, meaning="compile the policy with torch.compile")
-    compile_mode: CompileMode = key("max-autotune-no-cudagraphs", meaning="mode of torch.compile")
+    compile_mode: CompileMode = key("max-autotune-no-cudagraphs", meaning=
+        "mode of torch.compile; max-autotune… searches for minutes on a GPU, default does not")
     compile_fullgraph: bool = key(True, meaning="refuse to compile the policy in several parts")
 
 

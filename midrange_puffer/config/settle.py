@@ -156,8 +156,8 @@ def _settle_batch(config: Config, agents: int) -> Config:
 def _check_computing(config: Config) -> None:
     """Checks that torch can compute the policy in this way."""
     train, rnn_name = config.train, config.base.rnn_name
-    if train.precision == "bfloat16" and not train.device.startswith("cuda"):
-        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train.device}")
+    if train.precision != "float32" and not train.device.startswith("cuda"):
+        raise ConfigError(f"train.precision = {train.precision}: needs CUDA, not {train.device}")
     if train.compile and train.compile_fullgraph and rnn_name is not None:
         raise ConfigError(
             f"train.compile_fullgraph = True: torch compiles no LSTM, the heart of base.rnn_name = "

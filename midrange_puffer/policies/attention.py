@@ -88,6 +88,8 @@ class Attention(PolicyModule):
         is_present = is_present[:, None, None]
         scores = self.lag_bias.flip(1)[:, None] + (1 - is_present) * ABSENT
         keys, values = (row[:, :, :-1] for row in rows)
+        if keys.is_cuda:  # which attends only to aligned rows
+            keys, values = keys.contiguous(), values.contiguous()
         hidden = self._block(embedded[:, None], query[:, None], keys, values, scores)
         return self.policy.decode_actions(hidden.squeeze(1), observations)
 

@@ -40,8 +40,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
     """PuffeRL with this package's rollout, engine and optimizer.
 
     `Utilization` replaces PuffeRL's thread that reads the machine: the thread would keep a failed
-    process from ending. Every update is timed, by a monotonic clock. float32 is computed without
-    CUDA's mixed precision.
+    process from ending. Every update is timed, by a monotonic clock.
 
     Args:
         settings: section [train] without any "auto".
@@ -77,7 +76,8 @@ class RolloutPuffeRL(pufferl.PuffeRL):
         config = {**settings, "env": title}
         with _fitted_set_up(settings.device):
             # Its own Muon is heavyball's, and takes seconds to import. Memories are made below.
-            own = {"optimizer": "adam", "use_rnn": False}
+            # The engine sees to the precision; PuffeRL knows no float16.
+            own = {"optimizer": "adam", "use_rnn": False, "precision": "float32"}
             super().__init__({**config, **own}, vecenv, policy, logger)
         for name in UNUSED:
             delattr(self, name)
@@ -88,16 +88,14 @@ class RolloutPuffeRL(pufferl.PuffeRL):
         if settings.optimizer == "muon":
             rate, beta = settings.learning_rate, settings.adam_beta1
             self.optimizer = Muon(policy.parameters(), rate, beta)
-        if settings.precision == "float32":
-            self.amp_context = contextlib.nullcontext()
+        torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
+        torch.backends.cudnn.allow_tf32 = settings.tf32
         if settings.engine == "native":
             assert isinstance(policy, Policy)  # `settle` gives this engine to no other
             self.engine = NativeEngine(policy, self.optimizer, settings)
         else:
             self.policy = ranks.share(self.policy)
-            self.engine = TorchEngine(
-                self.policy, policy, self.optimizer, settings, self.amp_context
-            )
+            self.engine = TorchEngine(self.policy, policy, self.optimizer, settings)
         self._sides: torch.Tensor | None = None
         if vecenv.sides is not None:
             self._sides = torch.from_numpy(vecenv.sides).to(settings.device)

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,6 @@ class TorchEngine:
         bare_policy: the same without that.
         optimizer: of its parameters.
         settings: section [train] without any "auto".
-        precision: the context in which the policy is computed.
     """
 
     def __init__(
@@ -33,10 +33,15 @@ class TorchEngine:
         bare_policy: PolicyModule,
         optimizer: torch.optim.Optimizer,
         settings: TrainConfig,
-        precision: contextlib.AbstractContextManager,
     ) -> None:
         self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer
-        self.settings, self._precision = settings, precision
+        self.settings, device = settings, next(policy.parameters()).device.type
+        self._precision = contextlib.nullcontext()
+        if settings.precision != "float32":
+            self._precision = torch.autocast(device, getattr(torch, settings.precision))
+        # float16 has no numbers as small as many gradients: they are scaled up, and where one is
+        # too large for it the step is left out and the scale halved.
+        self._scaler = torch.amp.GradScaler(device, enabled=settings.precision == "float16")
         self._reference_policy: torch.nn.Module | None = None
 
     def load(self) -> None:
@@ -53,12 +58,13 @@ class TorchEngine:
     ) -> np.ndarray:
         """Draws actions, and writes inputs and outputs to the buffers."""
         device, on_cpu = buffers["values"].device, torch.from_numpy(inputs.observations)
-        observations = on_cpu.to(device)
+        observations = on_cpu.to(device, non_blocking=True)  # `taken.result` waits for it, too
         with self._precision:
             act: Any = self._policy.forward_eval  # also one that is compiled or shared
             outputs, values = act(observations, state)
         noise = noise_for(len(observations), self._bare_policy.is_continuous, device)
         actions, logprobs = draw(outputs, noise)
+        taken = OnCpu(actions)
         kept = buffers["observations"]
         kept[rows, step] = on_cpu if kept.device.type == "cpu" else observations
         buffers["actions"][rows, step] = actions
@@ -66,7 +72,7 @@ class TorchEngine:
         buffers["values"][rows, step] = values.flatten().float()
         buffers["rewards"][rows, step] = torch.from_numpy(inputs.rewards).to(device)
         buffers["terminals"][rows, step] = state["done"].float()
-        actions = actions.cpu().numpy()
+        actions = taken.result()
         return within_limits(actions) if self._bare_policy.is_continuous else actions
 
     @torch.no_grad()
@@ -131,15 +137,17 @@ class TorchEngine:
             means = [-logratio.mean(), kl.mean(), clipped.float().mean(), ratio.mean()]
             losses = torch.stack([policy_part, value_part, entropy, *means])  # as LOSSES
         begin("learn")
-        (loss * share).backward()
+        self._scaler.scale(loss * share).backward()
         outputs = _spread(logprobs.detach(), minibatch), _spread(values.detach(), minibatch)
         return outputs, losses
 
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
         parameters, limit = self._policy.parameters(), self.settings.max_grad_norm
+        self._scaler.unscale_(self._optimizer)
         torch.nn.utils.clip_grad_norm_(parameters, limit)
-        self._optimizer.step()
+        self._scaler.step(self._optimizer)
+        self._scaler.update()
         self._optimizer.zero_grad()
 
     def _judge(
@@ -158,6 +166,38 @@ class TorchEngine:
         if is_recurrent:
             return logprobs[living], values[living], entropies[living]
         return logprobs, values, entropies
+
+
+class OnCpu:
+    """A copy of a tensor in the CPU's memory, on its way while this process goes on.
+
+    From a GPU a stream of its own copies it, so that work that is queued later does not delay it.
+
+    Args:
+        tensor: one that is not written to until `result`.
+    """
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._copy, self._arrived = tensor, None
+        if tensor.is_cuda:
+            stream = _copy_stream(tensor.device)
+            stream.wait_stream(torch.cuda.current_stream(tensor.device))
+            with torch.cuda.stream(stream):
+                self._copy = torch.empty_like(tensor, device="cpu", pin_memory=True)
+                self._copy.copy_(tensor, non_blocking=True)
+                tensor.record_stream(stream)
+                self._arrived = stream.record_event()
+
+    def result(self) -> np.ndarray:
+        """Waits for the copy and returns it."""
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        return self._copy.numpy()
+
+
+@functools.cache
+def _copy_stream(device: torch.device) -> torch.cuda.Stream:
+    return torch.cuda.Stream(device)
 
 
 def _spread(numbers: torch.Tensor, segments: Segments) -> torch.Tensor:

@@ -135,7 +135,7 @@ def test_nothing_is_learnt_from_what_the_dead_see_and_do(name):
         if name == "native":
             engine = NativeEngine(policy, optimizer, SETTINGS)
         else:
-            engine = TorchEngine(policy, policy, optimizer, SETTINGS, torch.enable_grad())
+            engine = TorchEngine(policy, policy, optimizer, SETTINGS)
         of, rows = experience(policy, masks, seed), torch.tensor([4, 0, 3])
         (logprobs, values), losses = engine.learn(
             of, rows, of.advantages[rows], of.values[rows] + 0.5, 0.01, 1.0, lambda name: None

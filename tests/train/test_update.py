@@ -1,5 +1,6 @@
 """The update: PuffeRL's on the policy's own experience, V-trace's on older experience."""
 
+import contextlib
 import copy
 
 import heavyball
@@ -44,6 +45,7 @@ pytestmark = pytest.mark.slow
 def train_as_pufferl(self: StageTrainer) -> dict[str, float]:
     """PuffeRL's own update, with heavyball's Muon."""
     self.last_log_time = 0.0  # it logs where its last log is long enough ago
+    self.amp_context = contextlib.nullcontext()
     self.config["anneal_lr"] = False  # by a scheduler of an optimizer that is none of ours
     self.config["use_rnn"] = self.uncompiled_policy.memory_size > 0
     self.ratio, self.truncations = torch.ones_like(self.values), torch.zeros_like(self.values)
@@ -199,21 +201,22 @@ def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
     check_gradient(ours, {name: one / 2 for name, one in theirs.items()})
 
 
-def test_mixed_precision_is_for_the_policy_alone(tmp_path):
-    """A learner without a trainer or an environment."""
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_mixed_precision_is_for_the_policy_alone(tmp_path, precision):
+    """A learner without a trainer or an environment; the loss of float16 is scaled."""
     inside, outside, steps = [], [], []
 
     def is_mixed(into: list[bool]) -> None:
         into.append(torch.is_autocast_enabled("cpu"))
 
-    config = load_config(runs.small_config(tmp_path), [*WHOLE, "--train.batch-size=1024"])
+    words = [*WHOLE, "--train.batch-size=1024", f"--train.precision={precision}"]
+    config = load_config(runs.small_config(tmp_path), words)
     torch.manual_seed(3)
     policy = make_policy(spaces_of("default"), config["policy"])
     before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
     optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
-    precision = torch.autocast("cpu", torch.bfloat16)
     learner = Learner(
-        engine=TorchEngine(policy, policy, optimizer, config["train"], precision),
+        engine=TorchEngine(policy, policy, optimizer, config["train"]),
         gathered=batch,
         settings=config["train"],
         buffer=config["experience_buffer"],
@@ -230,3 +233,22 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
     expected = reference.gradient(before, before)
     for name, one in expected.items():
         assert torch.cosine_similarity(gradient[name].flatten(), one.flatten(), dim=0) > 0.99, name
+        assert float(gradient[name].norm() / one.norm()) == pytest.approx(1, abs=0.05), name
+
+
+def test_a_step_whose_scaled_gradient_overflows_is_left_out():
+    """The scale is halved until the gradient has a place in float16."""
+    policy = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+    settings = TrainConfig(precision="float16", max_grad_norm=1e6)
+    engine = TorchEngine(policy, policy, optimizer, settings)
+    before = copy.deepcopy(policy)
+    for is_taken in (False, True):
+        scale = float(engine._scaler.scale(torch.ones(())))
+        loss = policy(torch.ones(1, 2)).sum() * (1 if is_taken else torch.inf)
+        engine._scaler.scale(loss).backward()
+        engine.step()
+        moved = (policy.weight - before.weight).detach()
+        torch.testing.assert_close(moved, torch.full((1, 2), -0.1 * is_taken))
+        scale *= 1 if is_taken else 0.5
+        assert float(engine._scaler.scale(torch.ones(()))) == scale
