@@ -5,7 +5,8 @@ import importlib.util
 from collections.abc import Generator
 
 # PufferLib is in no extra, since pip cannot build it; pyro comes with it.
-PUFFERLIB = "pufferlib"
+PUFFERLIB, PUFFERLIB_NAME = "pufferlib", "PufferLib"
+TRAIN = "train"  # the extra without which nothing is trained
 OF_PUFFERLIB = (PUFFERLIB, "pyro")
 # Parts of torch's messages when main memory runs out: it raises a plain RuntimeError.
 NO_MEMORY = ("can't allocate memory", "not enough memory")
@@ -85,9 +86,9 @@ def naming_extra(user: str) -> Generator[None, None, None]:
 
 
 def _missing(user: str, module: str) -> MissingPackageError:
-    if module in OF_PUFFERLIB:
-        return MissingPackageError(f"{user} PufferLib: python -m midrange_puffer.install")
-    package, extra = EXTRAS[module]
+    package, extra = (PUFFERLIB_NAME, TRAIN) if module in OF_PUFFERLIB else EXTRAS[module]
+    if extra == TRAIN:  # which does not train without PufferLib
+        return MissingPackageError(f"{user} {package}: python -m midrange_puffer.install")
     return MissingPackageError(f"{user} {package}: pip install 'midrange_puffer[{extra}]'")
 
 

@@ -14,7 +14,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +24,7 @@ from midrange_puffer.system import call_after_fork, lock_file, sync_folder
 
 LOCK = "lock"  # name of the locked file in a locked folder; it names the holder
 LOCK_INTERVAL = 0.1  # s, between two tries
+PIECE = 2**20  # bytes of a large file that are in memory at a time
 TEMPORARY = ".tmp"  # end of the name of a file that is being written
 TEMPORARY_NAME = re.compile(r".+\.[0-9a-f]{8}\.tmp", re.ASCII | re.DOTALL)
 
@@ -108,6 +109,17 @@ def read_whole(path: str | Path, most: int) -> bytes:
             raise OSError(errno.ENOMEM, "larger than the memory", str(path)) from None
 
 
+def pieces(path: str | Path, most: int) -> Generator[bytes, None, None]:
+    """Returns the content of a stranger's file of at most `most` bytes, a piece at a time.
+
+    Raises:
+        OSError: As in `open_regular`.
+    """
+    with open_regular(path, most) as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
 def read_end(path: Path, most: int) -> bytes:
     """Returns the last bytes of a stranger's file of any size, at most `most`.
 
@@ -156,7 +168,12 @@ def new_name() -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replaces the content of the file `path` by `data`; a crash never leaves a part of it.
+    """Replaces the content of the file `path` by `data`, as `write_pieces` does."""
+    write_pieces(path, [data])
+
+
+def write_pieces(path: Path, parts: Iterable[bytes]) -> None:
+    """Replaces the content of the file `path` by these; a crash never leaves a part of them.
 
     If several processes do so at once, the last one's data remain. A process that is killed
     meanwhile leaves its temporary file, `path` with a unique suffix and .tmp.
@@ -167,7 +184,7 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         with temporary.open("wb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -53,7 +53,7 @@ def requirements(extras: Sequence[str]) -> list[str]:
         SystemExit: There is no such extra.
     """
     if PROJECT.exists():
-        import tomllib  # Python 3.10 has none
+        import tomllib  # pyright: ignore[reportMissingImports] - Python 3.10 has none, see `main`
 
         project = tomllib.loads(PROJECT.read_text())["project"]
         known = project["optional-dependencies"]

@@ -63,9 +63,9 @@ assert (build(resolve({}), Grid(2, 4, (300.0,), (300.0,))).aero > 0).any()
 
 
 MISSING = {
-    "train": "puffer train needs rich: pip install 'midrange_puffer[train]'",
-    "eval": "puffer eval needs psutil: pip install 'midrange_puffer[train]'",
-    "runs": "puffer runs needs rich: pip install 'midrange_puffer[train]'",
+    "train": "puffer train needs rich: python -m midrange_puffer.install",
+    "eval": "puffer eval needs psutil: python -m midrange_puffer.install",
+    "runs": "puffer runs needs rich: python -m midrange_puffer.install",
     "play": "the viewer needs pygame-ce: pip install 'midrange_puffer[view]'",
     "plot": "plots need matplotlib: pip install 'midrange_puffer[plots]'",
     "export": "exported policies need onnx: pip install 'midrange_puffer[onnx]'",

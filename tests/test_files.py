@@ -8,14 +8,18 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from midrange_puffer.files import (
+    PIECE,
     LockedError,
     WriteError,
     lock,
     make_folder,
     open_folder,
+    pieces,
+    write_pieces,
     write_whole,
 )
 
@@ -49,6 +53,19 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
         write_whole(path, b"after")
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_large_file_is_copied_a_piece_at_a_time(tmp_path):
+    data = np.random.default_rng(0).bytes(2 * PIECE + 5)
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(data)
+    assert [len(piece) for piece in pieces(source, len(data))] == [PIECE, PIECE, 5]
+    write_pieces(copy, pieces(source, len(data)))
+    assert copy.read_bytes() == data
+    with pytest.raises(WriteError, match="more than 7"):
+        write_pieces(copy, pieces(source, 7))
+    assert copy.read_bytes() == data
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "source"]
 
 
 def test_two_that_need_the_same_folder_both_have_it(tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from midrange_puffer.contest.ratings import (
     nash_weights,
 )
 from midrange_puffer.errors import UsageError, require
-from midrange_puffer.files import make_folder, read_whole, write_json, write_whole
+from midrange_puffer.files import make_folder, pieces, write_json, write_pieces
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import (
@@ -247,7 +247,7 @@ def _beside(path: Path, model: Path) -> str:
     digest = hashlib.blake2b(str(model).encode(), digest_size=4).hexdigest()
     copy = folder / f"{path.stem}-models" / f"{model.stem}-{digest}{model.suffix}"
     make_folder(copy.parent, is_new=False)
-    write_whole(copy, read_whole(model, LARGEST_MODEL))
+    write_pieces(copy, pieces(model, LARGEST_MODEL))
     return copy.relative_to(folder).as_posix()
 
 

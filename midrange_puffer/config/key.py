@@ -20,7 +20,7 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    from typing import dataclass_transform
+    from typing_extensions import dataclass_transform
 else:  # for checkers of types alone, and Python 3.10 has none
     dataclass_transform = getattr(typing, "dataclass_transform", lambda **_: lambda kind: kind)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard, score_interval
-from midrange_puffer.files import read_whole
+from midrange_puffer.files import pieces
 from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, PILOTS
 from midrange_puffer.policies.models import FOLDER, LARGEST_MODEL
 
@@ -250,8 +250,11 @@ def interval(pairing: Pairing) -> list[float]:
 
 
 def digest(path: Path) -> str:
-    """Returns the SHA-256 of a file."""
-    return hashlib.sha256(read_whole(path, LARGEST_MODEL)).hexdigest()
+    """Returns the SHA-256 of a model's file."""
+    found = hashlib.sha256()
+    for piece in pieces(path, LARGEST_MODEL):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def _format_row(row: Row, pairing: Pairing) -> dict[str, object]:

@@ -3,16 +3,19 @@
 An episode is one fighter of one engagement: its observations, actions and rewards, and the truth.
 """
 
+import contextlib
 import shutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import lock, open_folder
 from midrange_puffer.game.actions import levels
 from midrange_puffer.game.observation import Spaces, features_of, spaces_of
 from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, SEATS, is_team, sizes_of
@@ -102,28 +105,52 @@ def record(
     Raises:
         ValueError: See `check_new`.
         UsageError: A pilot would be recorded in teams: the core does not return its targets.
+        LockedError: Another process is recording this dataset.
     """
-    from minari.storage.datasets_root_dir import get_dataset_path
-
-    check_new(dataset_id)
     if is_team(plan.parameters) and plan.action_mode == "continuous":
         raise UsageError(
             "in teams only policies with levels can be recorded: choose another --seat"
         )
+    with _claimed(dataset_id) as path:
+        try:
+            return _record(dataset_id, plan, progress)
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+
+
+@contextlib.contextmanager
+def _claimed(dataset_id: str) -> Generator[Path, None, None]:
+    """Keeps other processes from recording a dataset of this name; returns its folder, to be made.
+
+    Raises:
+        ValueError: See `check_new`.
+        LockedError: Another process has claimed it.
+    """
+    from minari.storage.datasets_root_dir import get_dataset_path
+
+    path = get_dataset_path(dataset_id)
+    claim = path.with_name(f".{path.name}.claim")
+    open_folder(claim)
+    with lock(claim, "is recording this dataset"):
+        try:
+            check_new(dataset_id)
+            yield path
+        finally:
+            shutil.rmtree(claim, ignore_errors=True)
+
+
+def _record(dataset_id: str, plan: Plan, progress: Callable[[int], None]) -> "MinariDataset":
     dataset = None
-    try:
-        for first in range(0, plan.engagements, AT_ONCE):
-            count = min(AT_ONCE, plan.engagements - first)
-            episodes, about = _fly(plan, count, first // AT_ONCE, progress)
-            if dataset is None:
-                dataset = _create(dataset_id, plan, episodes)
-            else:
-                dataset.update_dataset_from_buffer(episodes)
-            total = len(dataset)
-            dataset.storage.update_episode_metadata(about, range(total - len(about), total))
-    except BaseException:
-        shutil.rmtree(get_dataset_path(dataset_id), ignore_errors=True)
-        raise
+    for first in range(0, plan.engagements, AT_ONCE):
+        count = min(AT_ONCE, plan.engagements - first)
+        episodes, about = _fly(plan, count, first // AT_ONCE, progress)
+        if dataset is None:
+            dataset = _create(dataset_id, plan, episodes)
+        else:
+            dataset.update_dataset_from_buffer(episodes)
+        total = len(dataset)
+        dataset.storage.update_episode_metadata(about, range(total - len(about), total))
     assert dataset is not None  # there is at least one engagement
     return dataset
 

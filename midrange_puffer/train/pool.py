@@ -11,7 +11,7 @@ from pathlib import Path
 
 from midrange_puffer.config.sections import PoolConfig
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import make_folder, read_whole, write_whole
+from midrange_puffer.files import make_folder, pieces, write_pieces, write_whole
 from midrange_puffer.game.observation import rows_of
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import inside, shown
@@ -58,7 +58,7 @@ class Pool:
         self.path = folder / self.FILE
         self._settings, self._in_team = settings, in_team
         self._written = ""
-        self._copies: dict[Path, bytes] = {}  # not yet written
+        self._copies: dict[Path, Path] = {}  # of these models, not yet made
         saved = read_members(self.path) if self.path.exists() else []
         self.members = self._included(settings.include)
         if len(self.members) + settings.own > settings.size:
@@ -161,15 +161,15 @@ class Pool:
             except ValueError as error:
                 raise PoolError(f"pool.include = {text}: its copy would be {error}") from None
             if not is_copied:
-                self._copies[copy] = read_whole(source, LARGEST_MODEL)
+                self._copies[copy] = source
             members[source] = Member(word, path, meta["agent_steps"], own=False)
         return list(members.values())
 
     def _write_copies(self) -> None:
-        for path, data in self._copies.items():
+        for path, source in self._copies.items():
             if not path.parent.is_dir():
                 make_folder(path.parent)
-            write_whole(path, data)
+            write_pieces(path, pieces(source, LARGEST_MODEL))
         self._copies = {}
 
     def _file(self, member: Member) -> Path:

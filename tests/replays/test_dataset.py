@@ -16,6 +16,7 @@ from midrange_puffer.checkpoint import load_policy, new_policy
 from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import LockedError
 from midrange_puffer.game.actions import controls, levels
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.simulation import Simulation
@@ -184,6 +185,28 @@ def test_a_recording_that_is_interrupted_leaves_nothing(folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         record("broken-v0", plan("ace", "evader", (0,)), interrupt)
     assert not (folder / "broken-v0").exists()
+
+
+@NEEDED
+def test_two_recordings_of_one_name_do_not_meet(folder):
+    """The later one is refused at once, and leaves the earlier one's dataset alone."""
+    refused = []
+
+    def record_another(count: int) -> None:
+        with pytest.raises(
+            LockedError, match=r"another process is recording this dataset: process"
+        ):
+            record("one-v0", plan("ace", "evader", (0,)), lambda count: None)
+        refused.append(count)
+
+    record("one-v0", plan("ace", "evader", (0,)), record_another)
+    assert refused
+    assert [path.name for path in folder.iterdir() if path.name.startswith((".", "one"))] == [
+        "one-v0"
+    ]
+    with pytest.raises(ValueError, match="exists in"):
+        record("one-v0", plan("ace", "evader", (0,)), lambda count: None)
+    assert (folder / "one-v0/data/main_data.hdf5").stat().st_size > 10_000
 
 
 @NEEDED

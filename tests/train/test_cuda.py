@@ -12,6 +12,7 @@ import pytest
 import runs
 import torch
 from learners import WHOLE, small_trainer
+from needs import need
 from torch import distributed
 
 from midrange_puffer.config.sections import TrainConfig
@@ -23,7 +24,7 @@ from midrange_puffer.train.update import find_advantages
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="they need a CUDA device"),
+    need(torch.cuda.is_available(), "CUDA device", "run them on a machine with a GPU"),
 ]
 
 ON_GPU = "--train.device=cuda"
