@@ -89,7 +89,8 @@ class Midrange(pufferlib.PufferEnv):
           or beyond R_aero (wasted_share);
         * `score_vs_<pilot>`, `win_vs_<pilot>`; `score_vs_<name>`, `win_vs_<name>` for models and
           functions by their short names (`mix.short_names`); score_vs_pool, and
-          `pool/<name of a member>`, the score against this member; draw_vs_self.
+          `pool/<name of a member>`, the score against this member; draw_vs_self;
+        * `own/<name>`: the figures that a subclass gives to `log`, a mean for each call.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more
@@ -160,6 +161,7 @@ class Midrange(pufferlib.PufferEnv):
         if self._has_own_reward():
             self._own_reward = OwnReward(self, arena.groups, arena.rows, settings)
         self._steps, self._started = 0, False
+        self._own_figures: dict[str, list[float]] = {}
 
     @property
     def alive(self) -> np.ndarray:
@@ -191,6 +193,27 @@ class Midrange(pufferlib.PufferEnv):
             return the same names in the same order.
         """
         return {}
+
+    def log(self, name: str, values: float | np.ndarray) -> None:
+        """Adds a figure to the metrics, `environment/own/<name>`; it changes no reward.
+
+        A subclass calls it in `own_reward`. A row of metrics has the mean over the calls.
+
+        Args:
+            name: letters, digits and _.
+            values: one number, or several of any shape, of which the mean is taken. Numbers that
+                are not finite are left out.
+
+        Raises:
+            OwnCodeError: The name is another, or the values are no numbers.
+        """
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise OwnCodeError(f"log: {name!r}: a name must be letters, digits and _")
+        numbers = np.asarray(values)
+        if numbers.dtype.kind not in "fiub":
+            raise OwnCodeError(f"log: {name} is of type {numbers.dtype}, expected numbers")
+        if (finite := numbers[np.isfinite(numbers)]).size:
+            self._own_figures.setdefault(f"own/{name}", []).append(float(finite.mean()))
 
     @classmethod
     def _has_own_reward(cls) -> bool:
@@ -300,6 +323,8 @@ class Midrange(pufferlib.PufferEnv):
                 # PufferLib averages each list, so there must be no empty one.
                 if len(values):
                     lists.setdefault(key, []).extend(values.astype(float).tolist())
+        lists |= self._own_figures
+        self._own_figures = {}
         return [lists] if lists else []
 
     def state_hash(self) -> int:

@@ -23,11 +23,18 @@ OUTCOMES = (("win", "█", "green"), ("draw", "▒", "yellow"), ("loss", "·", "
 LEARNING = (
     ("learning_rate", "rate", ".2g"),
     ("losses/entropy", "entropy", ".2f"),
+    ("losses/policy_loss", "policy loss", ".4f"),
     ("losses/value_loss", "value loss", ".3f"),
     ("losses/approx_kl", "KL", ".4f"),
     ("losses/clipfrac", "clipped", ".1%"),
     ("losses/explained_variance", "explained", ".2f"),
     ("league/rating", "rating", ".0f"),
+)
+FIGHTS = (
+    ("environment/episode_return", "return", ".3f"),
+    ("environment/episode_length", "decisions", ".0f"),
+    ("environment/shots", "shots", ".1f"),
+    ("environment/hits", "hits", ".2f"),
 )
 MACHINE = (
     ("machine/process_cpu", "cores in use", ".1f"),
@@ -126,7 +133,8 @@ class Dashboard(Logger):
             if whole and f"performance/{name}" in metrics
         }
         time_goes = "   ".join(f"{label} {share:.0%}" for label, share in shares.items())
-        lines += [_line("learning", LEARNING, metrics), _line("machine", MACHINE, metrics)]
+        rows = (("learning", LEARNING), ("fights", FIGHTS), ("machine", MACHINE))
+        lines += [_line(head, figures, metrics) for head, figures in rows]
         return [*lines, Text.assemble((f"{'time':10}", "dim"), time_goes)]
 
 

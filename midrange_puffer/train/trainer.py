@@ -177,6 +177,10 @@ class StageTrainer(RolloutPuffeRL):
             **{f"environment/{name}": value for name, value in row.figures().items()},
             **{f"losses/{name}": value for name, value in row.losses().items()},
             **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
+            **{
+                f"performance/update/{name}": part["delta"] / row.updates
+                for name, part in self.profile
+            },
             **self.curriculum.metrics,
             **(self.pool.metrics() if self.pool is not None else {}),
             **self.source_metrics(),

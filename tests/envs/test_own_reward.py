@@ -236,6 +236,44 @@ def test_the_example_pays_beyond_its_range():
 # What is refused
 
 
+class Logger(Midrange):
+    """Pays nothing; logs the speed of all, and of what has ended the results."""
+
+    def own_reward(self, decision: Decision) -> dict[str, np.ndarray]:
+        self.log("speed", decision.after.own.speed)
+        self.log("won", decision.result > 0)
+        self.log("result", decision.result)  # nan for engagements that go on
+        vars(self).setdefault("seen", []).append(decision.after.own.speed.mean())
+        return {}
+
+
+def test_figures_are_logged_and_not_paid():
+    env, plain = Logger(**MIX), Midrange(**MIX)
+    np.testing.assert_array_equal(fly(env, 96), fly(plain, 96))
+    env.reset(3)
+    env.seen.clear()
+    infos = [info for row in draw_actions(3, 96, env.num_agents) for info in env.step(row)[4]]
+    speeds = [value for info in infos for value in info["own/speed"]]
+    np.testing.assert_allclose(speeds, env.seen, rtol=1e-6)
+    results = [value for info in infos for value in info["own/result"]]
+    assert 0 < len(results) < 96
+    assert all(np.isfinite(results))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("a b", 1.0, "log: 'a b': a name must be letters, digits and _"),
+        (3, 1.0, "log: 3: a name must be"),
+        ("word", "fast", "log: word is of type <U4, expected numbers"),
+        ("none", None, "log: none is of type object, expected numbers"),
+    ],
+)
+def test_what_is_no_figure_is_refused(name, values, message):
+    with pytest.raises(OwnCodeError, match=message):
+        Logger(**ALONE).log(name, values)
+
+
 def test_a_step_of_ones_own_is_refused():
     """Tries a subclass and another base."""
 

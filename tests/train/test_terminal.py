@@ -117,7 +117,7 @@ def test_a_line_is_never_too_long(width, speed, stage):
     line = format_line(metrics, 10**10, [stage], width)
     assert len(line) <= width
     assert "score 0.5" in line
-    assert "worst ace 0.30" in line
+    assert "worst patient 0.30" in line
 
 
 def test_what_a_terminal_shows_of_a_run(tmp_path, monkeypatch, capsys):
