@@ -28,6 +28,7 @@ from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import (
     ALL,
     HUMAN,
+    LADDER,
     MODEL_SUFFIXES,
     PILOTS,
     POOL,
@@ -113,6 +114,26 @@ def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
     with contextlib.suppress(OSError, ValueError):  # impossible file names
         return all(map(str, parts)) and test(Path(*parts))
     return False
+
+
+def opponents_of(difficulty: float) -> str:
+    """Returns the mix of scripted pilots of a difficulty, for env.opponent.
+
+    The pilots join in the order of `LADDER`, each with a share that grows from 0. At 0 the mix is
+    the weakest pilot, and at 1 all pilots in equal shares: a policy forgets opponents that it no
+    longer meets.
+
+    Args:
+        difficulty: from 0 to 1.
+
+    Raises:
+        ValueError: It is not.
+    """
+    if not 0 <= difficulty <= 1:
+        raise ValueError(f"difficulty = {difficulty}: must be from 0 to 1")
+    present = 1 + difficulty * (len(LADDER) - 1)
+    shares = ((name, min(round(present - place, 3), 1)) for place, name in enumerate(LADDER))
+    return ",".join(f"{name}:{share:g}" for name, share in shares if share > 0)
 
 
 def parse_mix(

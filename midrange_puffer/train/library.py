@@ -20,6 +20,7 @@ from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_whole
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.mix import opponents_of
 from midrange_puffer.policies.models import checked_metadata
 from midrange_puffer.train.loggers import Logger, RecentScores
 from midrange_puffer.train.machine import this_machine
@@ -90,8 +91,8 @@ class Trainer(AbstractContextManager["Trainer"]):
         is_quiet: print nothing; if False, the values chosen for "auto" and the folder.
 
     Keys of [train] can be read as attributes. Within the block those of `schema.LIVE_KEYS` can be
-    set for the rest of the run: `trainer.learning_rate = 1e-4`. No other attribute can be set. A
-    subclass declares its own in its class.
+    set for the rest of the run: `trainer.learning_rate = 1e-4`, and so can `difficulty`. No other
+    attribute can be set. A subclass declares its own in its class.
 
     Raises:
         UserError: On entering the block: the configuration cannot run, or the folder is there.
@@ -111,6 +112,7 @@ class Trainer(AbstractContextManager["Trainer"]):
         self._is_stopped = False
         self._is_gathered = False  # True if there is experience to learn from
         self._is_open = False  # True within the block
+        self._difficulty: float | None = None
         self._opened: Stages | None = None
 
     @classmethod
@@ -216,6 +218,21 @@ class Trainer(AbstractContextManager["Trainer"]):
     def policy(self) -> nn.Module:
         """The policy that learns, on its device."""
         return self._stages.trainer.uncompiled_policy
+
+    @property
+    def difficulty(self) -> float | None:
+        """The difficulty that was set last; None before.
+
+        Setting it, within the block and from 0 to 1, changes env.opponent to `opponents_of` that
+        difficulty, from the next `evaluate` on. All engagements then start anew.
+        """
+        return self._difficulty
+
+    @difficulty.setter
+    def difficulty(self, value: float) -> None:
+        self._check_open()
+        self._stages.meet(opponents_of(value))
+        self._difficulty = value
 
     @property
     def score(self) -> float | None:

@@ -20,6 +20,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.networks import fit_to_team
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 from midrange_puffer.policies.own_policy import check_outputs
@@ -125,6 +126,7 @@ class Stages:
 
     def _begin_stage(self, run: Run) -> None:
         self.run, self._curriculum = run, Curriculum(run.config, run.state)
+        self._meets_others = False
         if self._curriculum.stages:
             print(f"{self._curriculum}, from {self._curriculum.start} steps on", flush=True)
         policy = first_policy(run)
@@ -147,8 +149,11 @@ class Stages:
         return not self.trainer.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
     def move_on(self) -> None:
-        """Begins the next stage if this one is passed, and trains an exploiter if one is due."""
-        if self._is_passed:
+        """Begins the next stage if this one is passed, and trains an exploiter if one is due.
+
+        Other opponents, by `meet`, begin this stage anew.
+        """
+        if self._is_passed or self._meets_others:
             self.save()
             self._stage.close()
             # From the saved state, so that a stage begins alike if the run is stopped here.
@@ -161,15 +166,28 @@ class Stages:
 
         A later stage that sets the key itself has its own value.
         """
+        self._replace("train", name, value)
+        self.trainer.set_live(**{name: value})
+
+    def meet(self, opponent: str) -> None:
+        """Changes env.opponent for the rest of the run, from the next `evaluate` on.
+
+        The engagements then start anew. A later stage that sets the key has its own value.
+        """
+        if parse_mix(self._curriculum.config.env.opponent) != parse_mix(opponent):
+            self._replace("env", "opponent", opponent)
+            self._meets_others = True
+
+    def _replace(self, section: str, name: str, value: Value) -> None:
+        """Changes a key of the run and of the present stage, also in config.ini."""
         source = "the program, during the run"
-        config = self.run.config.replaced("train", source, **{name: value})
-        home, key = f"{STAGE}{self._curriculum.stage}", f"train.{name}"
+        config = self.run.config.replaced(section, source, **{name: value})
+        home, key = f"{STAGE}{self._curriculum.stage}", f"{section}.{name}"
         if key in config.get(home, ()):
             config = config.replaced(home, source, **{key: value})
         self.run.config = config
         if ranks.is_first():
             write_whole(self.run.folder / run_folder.CONFIG, format_config(config).encode())
-        self.trainer.set_live(**{name: value})
 
     def evaluate(self) -> dict[str, list[float]]:
         """Calls `move_on`, then `StageTrainer.evaluate`."""

@@ -12,7 +12,9 @@ from pyro.contrib.gp import util as gp_util
 
 from midrange_puffer.checkpoint import CheckpointError, load_policy
 from midrange_puffer.errors import UserError
-from midrange_puffer.training import ConfigError, Trainer, load_config, make_vec
+from midrange_puffer.game.parameters import LADDER
+from midrange_puffer.policies.mix import parse_mix
+from midrange_puffer.training import ConfigError, Trainer, load_config, make_vec, opponents_of
 
 pytestmark = pytest.mark.slow
 
@@ -192,6 +194,44 @@ def test_stages_follow_each_other(tmp_path):
     with Trainer(small(tmp_path, **stages), logger=rows) as trainer:
         trainer.run()
     assert [metrics["curriculum/stage"] for _, metrics in rows] == [1, 1, 2]
+
+
+def test_one_number_sets_the_opponents(tmp_path):
+    """Pilots join one after another; config.ini and a resumed run have them."""
+    before = None
+    with Trainer(small(tmp_path, **{"train.total_timesteps": 2**13})) as trainer:
+        assert trainer.difficulty is None
+        for difficulty in (0, 0.2, 0.2, 1):
+            begun, is_new = trainer._stages.trainer, difficulty not in (0, before)
+            trainer.difficulty = before = difficulty
+            trainer.evaluate()
+            assert (trainer._stages.trainer is not begun) == is_new
+            trainer.train()
+            assert trainer.difficulty == difficulty
+        with pytest.raises(ValueError, match=r"difficulty = 1.5: must be from 0 to 1"):
+            trainer.difficulty = 1.5
+    assert trainer.global_step == 4096
+    with Trainer.resume(tmp_path / "run") as trainer:
+        trainer.run()
+        assert trainer.global_step == 8192
+        assert parse_mix(trainer.config.env.opponent).keys() == set(LADDER)
+    figures = [{name for name in row if "/win_vs_" in name} for row in runs.rows(tmp_path / "run")]
+    assert "environment/win_vs_ace" in figures[-1]
+    assert "environment/win_vs_ace" not in figures[0]
+
+
+@pytest.mark.parametrize(
+    ("difficulty", "mix"),
+    [
+        (0, {"straight": 1}),
+        (1 / 9, {"straight": 1, "weave": 1}),
+        (0.25, {"straight": 1, "weave": 1, "shooter": 1, "crank": 0.25}),
+        (1, dict.fromkeys(LADDER, 1)),
+    ],
+)
+def test_pilots_join_in_the_order_of_the_ladder(difficulty, mix):
+    shares = {name: share / sum(mix.values()) for name, share in mix.items()}
+    assert parse_mix(opponents_of(difficulty)) == pytest.approx(shares)
 
 
 def test_what_is_wrong_is_refused(tmp_path):
