@@ -108,7 +108,6 @@ REFUSED = {
     "distributed use_ddp ddp world_size nproc_per_node num_learners num_gpus_per_learner": "learn "
     "in several processes by --ranks N, on several machines by torchrun",
     "local_rank": "torchrun gives each process its rank; on one machine use --ranks N",
-    "goal": "sweep.metric says what is sought; scores are maximised, time_to_score is minimised",
     "downsample": "sweep.readings is how often a trial is measured",
     "no_model_upload upload_model": "wandb receives the last model when the run ends; "
     "without base.wandb nothing is uploaded",

@@ -16,6 +16,7 @@ from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED, check_form
 
 Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal"]
+METRICS_OF_PANEL = ("panel_score", "worst_score", "time_to_score")  # that a sweep measures itself
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
 
 
@@ -86,6 +87,16 @@ def _check_panel(text: str) -> None:
     from midrange_puffer.game.parameters import pilot_names
 
     pilot_names(text)
+
+
+def _check_metric(text: str) -> None:
+    if text in METRICS_OF_PANEL or re.fullmatch(r"\w+(/[^\s/]+)+", text, re.ASCII):
+        return
+    near = {"mean_reward": "episode_return", "episode_reward": "episode_return"}.get(text, text)
+    raise ValueError(
+        f"must be {', '.join(METRICS_OF_PANEL)}, or a metric of metrics.jsonl with its group, such "
+        f"as environment/{near if near.isidentifier() else 'episode_return'}"
+    )
 
 
 def _check_run_name(text: str) -> None:
@@ -406,10 +417,13 @@ class SweepConfig(Typed):
     cost: Literal["seconds", "agent_steps"] = key("seconds", meaning=
         "what the method takes for the cost of a trial; with agent_steps a sweep with one worker, "
         "Serial and the CPU repeats to the digit")
-    metric: Literal["panel_score", "worst_score", "time_to_score"] = key("panel_score", meaning=
+    metric: str = key("panel_score", check=_check_metric, meaning=
         "what is sought: panel_score = a high mean score against the panel; worst_score = a high "
         "score against the pilot of it that is hardest for the policy; time_to_score = little "
-        "time until the mean is sweep.metric_score, where a trial ends")
+        "time until the mean is sweep.metric_score, where a trial ends; or a metric of the runs, "
+        "such as environment/episode_return")
+    goal: Literal["maximize", "minimize"] = key("maximize", meaning=
+        "for a metric of the runs: high or low values are sought")
     metric_score: float = key(0.95, minimum=0.01, maximum=1, meaning=
         "time_to_score: the mean score against the panel that is to be reached")
     panel: str = key("all", check=_check_panel, meaning=

@@ -1,6 +1,7 @@
 """Scores of a trial's policy as it trains, and the rule that ends hopeless trials."""
 
 import contextlib
+import difflib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.schema import game_of
 from midrange_puffer.config.sections import SweepConfig
 from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import pilot_names
 from midrange_puffer.sweep.record import (
     FINISHED,
@@ -23,8 +25,10 @@ from midrange_puffer.sweep.record import (
     Reading,
     Record,
     Trial,
+    is_of_runs,
     save_readings,
 )
+from midrange_puffer.train.run_files import last_row, read_metrics
 
 
 class Yardstick:
@@ -103,14 +107,15 @@ class TrialRater:
     Args:
         folder: the trial's folder, inside the folder of its sweep.
         total_timesteps: length of the trial's training [agent decisions].
+        metrics: the metrics.jsonl of its run.
 
     Attributes:
         stop_reason: the reason to end the trial early; None: it goes on.
         is_reached: True if the reason is that the goal is reached.
     """
 
-    def __init__(self, folder: Path, total_timesteps: int) -> None:
-        self._folder, self._total = folder, total_timesteps
+    def __init__(self, folder: Path, total_timesteps: int, metrics: Path) -> None:
+        self._folder, self._total, self._metrics = folder, total_timesteps, metrics
         self._sweep = folder.parent.parent
         config = Record(self._sweep).config
         self._settings, self._yardstick = config.sweep, Yardstick(config)
@@ -129,17 +134,23 @@ class TrialRater:
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Measures a policy; returns the metrics sweep/score and `sweep/score_vs_<pilot>`.
 
+        With a metric of the runs it reads this instead, and nothing is flown.
+
         Raises:
             WriteError: The readings could not be written.
+            UserError: The run has no such metric.
         """
         now = time.perf_counter()
-        scores = self._yardstick.measure(policy)
-        score = objective(scores, self._settings)
-        self.is_reached = is_reached(scores, self._settings)
+        if is_of_runs(self._settings):
+            scores, score = {}, self._logged()
+        else:
+            scores = self._yardstick.measure(policy)
+            score = objective(scores, self._settings)
+            self.is_reached = is_reached(scores, self._settings)
         seconds = now - self._began
         self._readings.append(Reading(agent_steps, seconds, score, scores, self.is_reached))
         save_readings(self._folder, self._readings)
-        print(f"panel score {score:.3f} after {agent_steps} steps")
+        print(f"{self._settings.metric} {score:.3f} after {agent_steps} steps")
         if self.is_reached:
             goal = self._settings.metric_score
             self.stop_reason = f"sweep.metric_score = {goal:g} is reached after {seconds:.0f} s"
@@ -149,11 +160,36 @@ class TrialRater:
                 Record(self._sweep).trials,
                 self._settings.stop_quantile,
                 self._settings.stop_after,
+                starts_at_0=not is_of_runs(self._settings),
             )
         self._began += time.perf_counter() - now
         return {"sweep/score": score} | {
             f"sweep/score_vs_{pilot}": score for pilot, score in scores.items()
         }
+
+    def _logged(self) -> float:
+        """Returns the mean of the metric over the rows since the last reading, to be maximised.
+
+        The row of the present update is not written yet. Without a new row the last one counts.
+        """
+        name, since = self._settings.metric, self._readings[-1].agent_steps if self._readings else 0
+        values = [
+            (row["agent_steps"] or 0, value)
+            for row in read_metrics(self._metrics)
+            if (value := row.get(name)) is not None
+        ]
+        if not values:
+            raise UserError(
+                f"sweep.metric = {name}: the run has logged none; it has {self._names()}"
+            )
+        recent = [value for steps, value in values if steps > since]
+        mean = fmean(recent or [values[-1][1]])
+        return mean if self._settings.goal == "maximize" else -mean
+
+    def _names(self) -> str:
+        names = sorted(last_row(self._metrics))
+        near = difflib.get_close_matches(self._settings.metric, names, 3, 0.3)
+        return ", ".join(near or names) or "no row"
 
     def _due_by(self, agent_steps: int) -> int:
         """Returns the number of readings that are due by `agent_steps`."""
@@ -161,13 +197,17 @@ class TrialRater:
 
 
 def hopeless(
-    readings: Sequence[Reading], trials: Sequence[Trial], quantile: float, least: int
+    readings: Sequence[Reading],
+    trials: Sequence[Trial],
+    quantile: float,
+    least: int,
+    starts_at_0: bool = True,
 ) -> str | None:
     """Returns the reason to end a hopeless trial, or None.
 
     This is the percentile stopping rule (Optuna's PercentilePruner; with quantile 0.5, Vizier's
     median rule). It compares the trial's last score with the scores of other trials after as many
-    steps. Their scores are interpolated between their readings, from score 0 at step 0. The others
+    steps. Their scores are interpolated between their readings. The others
     are all finished and stopped trials that have come as far. Finished trials alone would not do:
     they have passed the rule, so the quantile would rise with each of them.
 
@@ -177,12 +217,13 @@ def hopeless(
         quantile: the trial is ended if its score is below this quantile of the others' scores; 0:
             never.
         least: number of finished trials from which on the rule applies.
+        starts_at_0: True if scores are 0 at step 0; otherwise they are those of the first reading.
     """
     if not quantile or sum(trial.status == FINISHED for trial in trials) < least:
         return None
     last = readings[-1]
     scores = [
-        _score_at(last.agent_steps, trial.readings)
+        _score_at(last.agent_steps, trial.readings, starts_at_0)
         for trial in trials
         if trial.status in (FINISHED, STOPPED)
         and (trial.readings[-1].agent_steps >= last.agent_steps or trial.readings[-1].is_reached)
@@ -198,6 +239,7 @@ def hopeless(
     )
 
 
-def _score_at(agent_steps: int, readings: Sequence[Reading]) -> float:
-    steps = [0, *(reading.agent_steps for reading in readings)]
-    return float(np.interp(agent_steps, steps, [0.0, *(reading.score for reading in readings)]))
+def _score_at(agent_steps: int, readings: Sequence[Reading], starts_at_0: bool) -> float:
+    first = [(0, 0.0)] if starts_at_0 else []
+    steps, scores = zip(*first, *((row.agent_steps, row.score) for row in readings), strict=False)
+    return float(np.interp(agent_steps, steps, scores))

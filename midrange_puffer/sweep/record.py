@@ -17,6 +17,7 @@ from midrange_puffer.config.configuration import Config, format_config, own_name
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
+from midrange_puffer.config.sections import METRICS_OF_PANEL, SweepConfig
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import TEMPORARY, make_folder, write_json, write_whole
 from midrange_puffer.game.parameters import suggest
@@ -27,7 +28,7 @@ FINISHED: Final = "finished"
 STOPPED: Final = "stopped"  # ended early, as hopeless
 FAILED: Final = "failed"
 
-MEAN, WORST, TIME = "panel_score", "worst_score", "time_to_score"  # values of sweep.metric
+MEAN, WORST, TIME = METRICS_OF_PANEL  # values of sweep.metric; others are metrics of the runs
 
 TRIAL_INI = "trial.ini"  # its name in a trial's folder
 LOG = "trial.log"
@@ -41,21 +42,27 @@ class RecordError(UsageError):
     """A folder that is no sweep's folder, or is damaged."""
 
 
+def is_of_runs(settings: SweepConfig) -> bool:
+    """True if sweep.metric is a metric of the runs, and no score against the panel."""
+    return settings.metric not in METRICS_OF_PANEL
+
+
 @dataclass(frozen=True)
 class Reading:
-    """A measurement of a policy in training against the pilots of sweep.panel.
+    """A measurement of a policy in training.
 
     Attributes:
         agent_steps: agent decisions of training so far.
         seconds: time of training so far [s], without measurements.
-        score: the objective, computed from `scores` by `sweep.metric`.
-        scores: score (win 1, draw 0.5) by pilot.
+        score: the objective by `sweep.metric`, which the sweep maximises; from 0 to 1 if it is
+            computed from `scores`.
+        scores: score (win 1, draw 0.5) by pilot; empty with a metric of the runs.
         is_reached: True if training has ended with this reading because the goal is reached.
     """
 
     agent_steps: Annotated[int, Within(1, 2**53)]
     seconds: _Seconds
-    score: Share
+    score: Annotated[float, Within(-1e15, 1e15)]
     scores: dict[str, Share]
     is_reached: bool = False
 

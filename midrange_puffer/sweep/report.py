@@ -40,6 +40,7 @@ from midrange_puffer.sweep.record import (
     Record,
     Trial,
     best_trial,
+    is_of_runs,
 )
 from midrange_puffer.sweep.space import Space, SweptKey, trial_config
 from midrange_puffer.train.loggers import format_duration
@@ -75,16 +76,18 @@ def format_best(record: Record, trial: Trial) -> str:
     """Returns the ini file for training as in a trial, but with the sweep's train.seed."""
     config = trial_config(record.config, trial.params)
     config = config.only(name for name in config if name != "sweep")
-    scores = ", ".join(
-        f"{shown(name)} {score:.3f}" for name, score in trial.readings[-1].scores.items()
+    settings, scores = record.config.sweep, trial.readings[-1].scores.items()
+    against = ", ".join(
+        ["against its panel", *(f"{shown(name)} {score:.3f}" for name, score in scores)]
     )
+    of = f"by {axis_label(settings)}" if is_of_runs(settings) else against
     lines = [
         f"The best of {len(record.over)} trials of the sweep {shown(record.folder.name)}: trial "
         f"{trial.number}, {time.strftime('%Y-%m-%d')}.",
         "",
         f"    puffer train midrange --config {BEST}",
         "",
-        *wrap(f"Score {trial.score:.3f} against its panel, {scores}; {trial.cost:.0f} s.", 100),
+        *wrap(f"Score {trial.score:.3f} {of}; {trial.cost:.0f} s.", 100),
         "",
         "Only what differs from the defaults; `puffer train midrange --help` lists every key.",
     ]
@@ -223,8 +226,9 @@ def _best_table(record: Record) -> str:
         _row("th", ["", "searched", *(f"trial {trial.number}" for trial in top)]),
         _row("td", ["score", "", *(f"{trial.score:.3f}" for trial in top)]),
         _row("td", ["cost [s]", "", *(f"{trial.cost:.0f}" for trial in top)]),
-        _group("score against", len(top)),
     ]
+    if top[0].readings[-1].scores:
+        rows.append(_group("score against", len(top)))
     for pilot in top[0].readings[-1].scores:
         # Trials may have other pilots if the sweep was resumed with another version.
         scores = [trial.readings[-1].scores.get(pilot) for trial in top]
@@ -297,6 +301,8 @@ def axis_label(settings: SweepConfig) -> str:
         return f"{WORST}: least of the panel"
     if settings.metric == TIME:
         return f"{TIME}: mean, up to {settings.metric_score:g}"
+    if is_of_runs(settings):
+        return settings.metric if settings.goal == "maximize" else f"-({settings.metric})"
     return f"{MEAN}: mean of the panel"
 
 
@@ -308,5 +314,15 @@ def _objective_in_words(settings: SweepConfig) -> str:
         return (
             "The score is the mean over the panel, at which no trial trains longer than to "
             f"{settings.metric_score:g}. Of the trials that reach it the quickest is the best."
+        )
+    if is_of_runs(settings):
+        sign = (
+            ""
+            if settings.goal == "maximize"
+            else ", with the opposite sign, as low values are sought"
+        )
+        return (
+            f"The score is the metric {_html(settings.metric)} of the run, its mean since the "
+            f"reading before{sign}."
         )
     return "The score is the mean over the panel."

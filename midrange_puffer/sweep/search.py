@@ -25,7 +25,7 @@ ATTEMPTS = 100  # most draws in place of a repeated suggestion; small spaces hav
 # and PufferLib fails if the front is empty. So trial n's cost is raised by n times an amount or,
 # for large costs, n times a share of it. A larger raise would look like a trend of the costs.
 TIE_BREAK, TIE_BREAK_SHARE = 2e-6, 1e-12
-WORST = 0.0  # the score that a method observes for a failed trial
+WORST = 0.0  # the score that a method observes for a failed trial, or the least of all
 LEAST_COST = 1.0  # least cost of a failed trial, and least limit of costs: s or decisions
 
 
@@ -92,7 +92,8 @@ class Search:
         if failed:
             costs = [self._cost(other) for other in trials if other.is_over and other.readings]
             own = trial.duration if self._in_seconds else 0
-            score, cost = WORST, max(*costs, own, LEAST_COST)
+            scores = [other.score for other in trials if other.is_over and other.readings]
+            score, cost = min([WORST, *scores]), max(*costs, own, LEAST_COST)
         else:
             score, cost = trial.score, self._cost(trial)
         cost += max(TIE_BREAK, TIE_BREAK_SHARE * cost) * trial.number

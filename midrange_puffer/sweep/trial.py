@@ -73,10 +73,12 @@ def run(folder: Path) -> int:
     from midrange_puffer.sweep.readings import TrialRater
     from midrange_puffer.sweep.record import TRIAL_INI
     from midrange_puffer.train.run import new_run, train
+    from midrange_puffer.train.run_folder import METRICS
     from midrange_puffer.train.stop_signals import StopSignals
 
     with new_run(str(folder / TRIAL_INI), []) as training, StopSignals() as signals:
-        rater = TrialRater(folder, training.config.train.total_timesteps)
+        total = training.config.train.total_timesteps
+        rater = TrialRater(folder, total, training.folder / METRICS)
         train(training, signals, [rater])
     if signals.caught:
         return 128 + signals.caught

@@ -99,7 +99,7 @@ def count_cores(folder: Path) -> None:
 
 def muddle(folder: Path) -> None:
     """Writes malformed readings."""
-    reading = {"agent_steps": 500, "seconds": 1, "score": -7, "scores": {}}
+    reading = {"agent_steps": 500, "seconds": 1, "score": -7e15, "scores": {}}
     (folder / "readings.json").write_text(json.dumps({"readings": [reading]}))
     time.sleep(600)
 

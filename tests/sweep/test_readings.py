@@ -15,6 +15,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import schema
+from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
 from midrange_puffer.sweep import readings
@@ -121,7 +122,7 @@ def begin(folder: Path, *options: str) -> tuple[Record, Path]:
 def test_readings_are_at_even_distances_and_at_the_end(tmp_path, monkeypatch, update, total, due):
     _, folder = begin(tmp_path, "--sweep.readings=4")
     monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": 0.5})
-    rater = TrialRater(folder, total)
+    rater = TrialRater(folder, total, folder / "metrics.jsonl")
     seen = []
     for epoch in range(1, -(-total // update) + 1):
         steps = epoch * update
@@ -143,7 +144,7 @@ def test_a_reading_is_noted_without_the_time_it_takes(tmp_path, monkeypatch):
 
     monkeypatch.setattr(readings.Yardstick, "measure", meet)
     monkeypatch.setattr(readings, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    rater = TrialRater(folder, 1000)
+    rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
     clock[0] += 20
     metrics = rater.rate(None, "model_000001", 500)
     assert metrics == {
@@ -159,16 +160,62 @@ def test_a_reading_is_noted_without_the_time_it_takes(tmp_path, monkeypatch):
 def test_a_trial_is_given_up_by_what_others_had_by_then_but_not_at_its_end(tmp_path, monkeypatch):
     record, folder = begin(tmp_path, "--sweep.stop-after=1", "--sweep.stop-quantile=0.5")
     monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": 0.4})
-    rater = TrialRater(folder, 1000)
+    rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
     rater.rate(None, "model_000001", 250)
     assert rater.stop_reason is None
     # By another worker, meanwhile.
     record.begin(make_trial(1, FINISHED, (500, 0.5), (1000, 0.9)))
     rater.rate(None, "model_000002", 500)
     assert "score 0.400 after 500 steps is below 0.500" in rater.stop_reason
-    ended = TrialRater(folder, 1000)
+    ended = TrialRater(folder, 1000, folder / "metrics.jsonl")
     ended.rate(None, "model_000004", 1000)
     assert ended.stop_reason is None
+
+
+def write_rows(path: Path, *values: float | None) -> None:
+    """Writes rows of 100 steps each with values of losses/entropy."""
+    rows = [
+        {"agent_steps": 100 * (n + 1), "losses/entropy": value} for n, value in enumerate(values)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(("goal", "sign"), [("maximize", 1), ("minimize", -1)])
+def test_a_metric_of_the_run_is_read_and_nothing_is_flown(tmp_path, monkeypatch, goal, sign):
+    """A reading is the mean of the rows since the one before; the last row counts without any."""
+    monkeypatch.delattr(Yardstick, "measure")
+    record, folder = begin(tmp_path, "--sweep.metric=losses/entropy", f"--sweep.goal={goal}",
+                           "--sweep.stop-after=1", "--sweep.stop-quantile=0.5")  # fmt: skip
+    metrics = folder / "metrics.jsonl"
+    rater = TrialRater(folder, 1000, metrics)
+    write_rows(metrics, 5, 3, 1, None)
+    assert rater.rate(None, "model_000001", 400) == {"sweep/score": sign * 3}
+    write_rows(metrics, 5, 3, 1, None, -7, -9)
+    assert rater.rate(None, "model_000002", 600) == {"sweep/score": sign * -8}
+    assert rater.rate(None, "model_000003", 700) == {"sweep/score": sign * -9}
+    assert [reading.scores for reading in load_readings(folder)] == [{}] * 3
+    # Others had nothing at step 0, and before their first reading what they had there.
+    other = make_trial(1, FINISHED, (900, 0.5), (1000, 0.5))
+    other.readings = [replace(one, score=sign * -8.5, scores={}) for one in other.readings]
+    record.begin(other)
+    rater.rate(None, "model_000004", 800)
+    assert (rater.stop_reason is not None) == (sign == 1)
+
+
+def test_a_metric_that_no_run_has_is_named_with_the_nearest(tmp_path):
+    _, folder = begin(tmp_path, "--sweep.metric=losses/entropie")
+    write_rows(folder / "metrics.jsonl", 5)
+    rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
+    with pytest.raises(UserError, match=r"losses/entropie: .* it has losses/entropy"):
+        rater.rate(None, "model_000001", 400)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("mean_reward", "episode_return"), ("hit_rate", "hit_rate"), ("", "episode")]
+)
+def test_a_metric_needs_its_group(tmp_path, text, near):
+    with pytest.raises(UserError, match=f"sweep.metric = {text}: must be .* environment/{near}"):
+        load(tmp_path, f"--sweep.metric={text}")
 
 
 def stops(score: float, trials, quantile: float = 0.25, least: int = 8, steps: int = 100) -> bool:
@@ -228,7 +275,7 @@ SCORES = {"straight": 0.9, "weave": 0.7, "ace": 0.5}
 def test_what_is_sought_is_what_a_reading_scores(tmp_path, monkeypatch, options, score):
     _, folder = begin(tmp_path, *options)
     monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: SCORES)
-    rater = TrialRater(folder, 1000)
+    rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
     assert rater.rate(None, "model_000001", 500)["sweep/score"] == pytest.approx(score)
     [reading] = load_readings(folder)
     assert reading.score == pytest.approx(score)
@@ -239,7 +286,7 @@ def test_a_trial_ends_with_the_score_that_is_to_be_reached_and_has_finished(tmp_
     means = iter([0.5, 0.85, 0.9])
     monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": next(means)})
     _, folder = begin(tmp_path, "--sweep.metric=time_to_score", "--sweep.metric-score=0.8")
-    rater = TrialRater(folder, 1000)
+    rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
     rater.rate(None, "model_000001", 250)
     assert rater.stop_reason is None
     rater.rate(None, "model_000002", 500)

@@ -78,7 +78,7 @@ def test_damaged_readings_are_one_trials_failure(tmp_path):
     run(record, "muddle,finish")
     assert [trial.status for trial in record.trials] == [FAILED, FINISHED]
     path = record.trial_folder(record.trials[0]) / "readings.json"
-    told = f"{path}: damaged: readings[0].score = -7: must be a number from 0 to 1"
+    told = f"{path}: damaged: readings[0].score = {-7e15}: must be a number from {-1e15} to {1e15}"
     assert record.trials[0].reason == told
     assert Record(record.folder).trials == record.trials
 
