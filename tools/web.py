@@ -146,7 +146,8 @@ def tables() -> dict[str, object]:
     speeds = (envelope.grid.launch_speeds, envelope.grid.target_speeds)
     ends = [speed for axis in speeds for speed in (axis[0], axis[-1])]
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
-    pilots = [name for name in CONTROLLERS if name not in WING_PILOTS]  # wing pilots come last
+    # By the core's numbers. The page has no teams, which wing pilots need.
+    pilots = {name: n for n, name in enumerate(CONTROLLERS) if name not in WING_PILOTS}
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,

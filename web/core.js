@@ -14,7 +14,7 @@ function fromBase64(text) {
 class Core {
   /**
    * Loads the core from the bytes of its module. `tables` comes from the Python package: names and
-   * defaults of the parameters in their order, names of the controllers, features by observation,
+   * defaults of the parameters in their order, numbers of the controllers, features by observation,
    * and the envelope's map.
    */
   static async load(bytes, tables) {
@@ -81,7 +81,7 @@ class Simulation {
     this.core = core;
     this.parameters = { ...tables.defaults, ...parameters };
     checkParameters(this.parameters, tables);
-    const unknown = pilots.find((pilot) => !tables.controllers.includes(pilot));
+    const unknown = pilots.find((pilot) => !Object.hasOwn(tables.controllers, pilot));
     if (unknown !== undefined) throw new Error(`There is no pilot ${unknown}.`);
     const needsSensors = tables.sensorPilots.some((pilot) => pilots.includes(pilot));
     if (needsSensors && this.parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
@@ -91,7 +91,7 @@ class Simulation {
       wasm.web_set_parameter(row, choices ? choices.indexOf(value) : value);
     });
     this.observation = this.parameters.sensing === "radar" ? "radar" : "default";
-    const numbers = pilots.map((pilot) => tables.controllers.indexOf(pilot));
+    const numbers = pilots.map((pilot) => tables.controllers[pilot]);
     const observation = Object.keys(tables.features).indexOf(this.observation);
     this.sim = wasm.web_create(BigInt(seed), ...numbers, observation);
   }

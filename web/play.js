@@ -339,7 +339,8 @@ function listenToAll() {
 }
 
 function fillPlayers() {
-  const players = [HUMAN, ...Object.keys(policies), ...tables.controllers.filter((name) => name !== "agent")];
+  const pilots = Object.keys(tables.controllers).filter((name) => name !== "agent");
+  const players = [HUMAN, ...Object.keys(policies), ...pilots];
   for (const [id, first] of [["red-player", HUMAN], ["blue-player", "champion"]]) {
     element(id).replaceChildren(...players.map((name) => new Option(name, name, false, name === first)));
   }

@@ -35,7 +35,7 @@ class Session {
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`There is no seed ${seed}.`);
     this.parameters = { substeps: 1, ...parameters };
     this.hold = this.parameters.substeps === 1 ? defaults.substeps : 1; // decisions of an action
-    this.pilots = players.map((player) => (controllers.includes(player) ? player : "agent"));
+    this.pilots = players.map((player) => (Object.hasOwn(controllers, player) ? player : "agent"));
     this.sim = new Simulation(core, seed, this.pilots, this.parameters);
     this.sim.start(engagement, 0);
     this.decision = this.sim.parameters.physics_dt * this.sim.parameters.substeps; // s
