@@ -188,6 +188,9 @@ class ExperienceBufferConfig(Typed):
         "and after a resume. With train.cpu_offload its observations are in page-locked memory")
     warm_up: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
         "segments that must be in the buffer before the first is drawn")
+    on_disk: bool = key(False, meaning=
+        "keep the observations in a file of the run's folder that the system maps into memory, for "
+        "buffers larger than the memory; the file vanishes with the run's process")
     share: float = key(0.25, minimum=0.001, maximum=0.9, meaning=
         "part of a minibatch that is drawn from the buffer")
     alpha: float = key(0.6, minimum=0.0, maximum=1.0, meaning=

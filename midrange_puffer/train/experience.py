@@ -1,4 +1,4 @@
-"""Experience: segments of decisions, and the experience buffer of older segments.
+"""Experience: segments of decisions, their advantages, and the buffer of older segments.
 
 The buffer is prioritised experience replay (Schaul et al. 2016, arXiv 1511.05952) of whole
 segments. A segment's priority is PuffeRL's within an update: the sum of |advantage|. As in PuffeRL,
@@ -6,14 +6,24 @@ importance weights apply to the policy's loss only: values learn from segments a
 Every rank has its own buffer.
 """
 
+import math
+import mmap
+import tempfile
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import torch
 
-from midrange_puffer.config.sections import ExperienceBufferConfig
+from midrange_puffer import _learner
+from midrange_puffer.config.sections import ExperienceBufferConfig, TrainConfig
 from midrange_puffer.errors import UserError
+from midrange_puffer.puffer_import import contained
+from midrange_puffer.system import reserve
+
+with contained():
+    from pufferlib import _C  # noqa: F401 # pyright: ignore[reportAttributeAccessIssue] - compiled, with the advantages' kernel
 
 # The parts of experience that a rollout fills, by PuffeRL's names of its buffers.
 GATHERED = ("observations", "actions", "logprobs", "values", "rewards", "terminals")
@@ -77,29 +87,121 @@ class Segments:
         return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
 
-def lengthened(buffers: Mapping[str, torch.Tensor], rows: int) -> dict[str, torch.Tensor]:
+def settle_deaths(
+    rewards: torch.Tensor,
+    terminals: torch.Tensor,
+    values: torch.Tensor,
+    masks: torch.Tensor,
+    gamma: float,
+) -> None:
+    """Pays each decision in which a fighter dies for what its side receives later, in place.
+
+    A dead fighter decides nothing, and nothing is learnt from its rows. But its side fights on, and
+    the outcome is a consequence of the decision in which it died. So the rewards of its dead time
+    go to that decision, discounted, and the engagement ends there for this fighter. After the end
+    of the segment it is valued like its living mates (`rollout.mean_values_of_mates`; the
+    posthumous credit of MA-POCA, Cohen et al. 2021, arXiv 2111.05992).
+
+    PuffeRL's buffers are shifted: a decision's reward and terminal stand with the next decision.
+
+    Args:
+        rewards, terminals, values, masks: float32 [segments, horizon]. Masks are 0 where a fighter
+            is dead. Rewards for decisions of the dead become 0, and so do their values. A decision
+            in which a fighter died receives their sum, and a terminal of 1.
+        gamma: discount of a decision.
+    """
+    dead = masks == 0
+    last = rewards.shape[1] - 1
+    later = torch.where(dead[:, last], values[:, last], 0)  # the dead's return after a step
+    for step in range(last, -1, -1):
+        is_dead = dead[:, step]
+        if step < last:
+            paid = rewards[:, step + 1]
+            later = torch.where(is_dead, paid + gamma * later * (1 - terminals[:, step + 1]), 0)
+            paid[is_dead] = 0
+        if step:
+            died = is_dead & ~dead[:, step - 1]
+            rewards[:, step] += gamma * torch.where(died, later, 0)
+            terminals[:, step][died] = 1
+    values[dead] = 0
+
+
+def find_advantages(experience: Segments, rows: torch.Tensor, settings: TrainConfig) -> None:
+    """Writes the advantages and priorities of the segments in these rows.
+
+    An advantage is V-trace's target less the value; at ratio 1 the generalised advantage. The last
+    decision of a segment, whose reward stands in the next segment, has 0.
+
+    Args:
+        experience: its `advantages` and `priorities` are written.
+        rows: int64 [n].
+        settings: section [train].
+    """
+    device = experience.values.device
+    parts = (experience.values, experience.rewards, experience.terminals, experience.ratio)
+    coefficients = (
+        settings.gamma, settings.gae_lambda, settings.vtrace_rho_clip, settings.vtrace_c_clip
+    )  # fmt: skip
+    if device.type == "cpu":
+        arrays = [part.numpy() for part in parts]
+        outputs = experience.advantages.numpy(), experience.priorities.numpy()
+        _learner.find_advantages(arrays, rows.numpy(), coefficients, *outputs)
+        return
+    # PuffeRL's kernel. The CPU computes it if it was not built for the device.
+    operator = "pufferlib::compute_puff_advantage"
+    is_built = torch._C._dispatch_has_kernel_for_dispatch_key(operator, device.type.upper())
+    parts = [part[rows].to(device if is_built else "cpu") for part in parts]
+    parts.append(torch.zeros_like(parts[0]))
+    torch.ops.pufferlib.compute_puff_advantage(*parts, *coefficients)
+    experience.advantages[rows] = parts[-1].to(device)
+    experience.priorities[rows] = experience.advantages[rows].abs().sum(dim=1)
+
+
+def lengthened(
+    buffers: Mapping[str, torch.Tensor], rows: int, folder: Path | None = None
+) -> dict[str, torch.Tensor]:
     """Returns zeros shaped like the buffers, with additional rows.
 
+    Args:
+        buffers: by the names of `GATHERED`.
+        rows: to be added.
+        folder: where a file is to hold the observations; None: the memory holds them.
+
     Raises:
-        UserError: There is not enough memory.
+        UserError: There is not enough memory, or not enough room in the folder.
     """
+    longer = {}
     try:
-        return {
-            name: torch.zeros(
-                len(buffer) + rows,
-                *buffer.shape[1:],
-                dtype=buffer.dtype,
-                device=buffer.device,
-                pin_memory=buffer.is_pinned(),
-            )
-            for name, buffer in buffers.items()
-        }
+        for name, buffer in buffers.items():
+            shape = (len(buffer) + rows, *buffer.shape[1:])
+            if folder is not None and name == "observations":
+                longer[name] = _zeros_on_disk(shape, buffer.dtype, folder)
+                continue
+            options = {"dtype": buffer.dtype, "device": buffer.device}
+            longer[name] = torch.zeros(shape, **options, pin_memory=buffer.is_pinned())
+        return longer
     except RuntimeError as error:  # every device has its own subclass
         size = rows * sum(buffer[0].nbytes for buffer in buffers.values()) / 2**30
         raise UserError(
             f"experience_buffer.capacity = {rows}: its {size:.1f} GiB cannot be allocated: "
             f"{textwrap.shorten(str(error), 200)}"
         ) from error
+
+
+def _zeros_on_disk(shape: tuple[int, ...], dtype: torch.dtype, folder: Path) -> torch.Tensor:
+    """Returns zeros in a nameless file that is mapped into memory."""
+    size = math.prod(shape) * dtype.itemsize
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            # Without room of its own on a full disk a write to the mapping would kill the process.
+            reserve(file.fileno(), size)
+            mapped = mmap.mmap(file.fileno(), size)  # outlives the open file
+        except OSError as error:
+            raise UserError(
+                f"experience_buffer.on_disk: the folder {folder} has no room for "
+                f"{size / 2**30:.1f} GiB: {error.strerror}"
+            ) from None
+    return torch.frombuffer(mapped, dtype=dtype).view(shape)
 
 
 def sampling_chances(priorities: torch.Tensor, alpha: float) -> torch.Tensor:

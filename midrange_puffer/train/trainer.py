@@ -86,6 +86,7 @@ class StageTrainer(RolloutPuffeRL):
             settings=settings,
             buffer=run.config.experience_buffer,
             profile=self.profile,
+            folder=run.folder,
         )
         vars(self).update(self.learner.gathered)  # the buffers that rollouts fill from now on
         self._row, self._logged_step_time = _Row(), vecenv.step_time

@@ -16,26 +16,26 @@ kl_coef log(pi / ref) of the action taken is subtracted from each normalised adv
 of this term estimates that of kl_coef KL(pi, ref).
 """
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from midrange_puffer import _learner
 from midrange_puffer.config.sections import ExperienceBufferConfig, TrainConfig
-from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks
 from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
 from midrange_puffer.train.experience import (
     ExperienceBuffer,
     Segments,
     draw_without_replacement,
+    find_advantages,
     lengthened,
     sampling_chances,
+    settle_deaths,
 )
 from midrange_puffer.train.profiling import Profile
-
-with contained():
-    from pufferlib import _C  # noqa: F401 # pyright: ignore[reportAttributeAccessIssue] - compiled, with the advantages' kernel
 
 
 class Draw(NamedTuple):
@@ -83,6 +83,7 @@ class Learner:
         settings: section [train] without any "auto".
         buffer: section [experience_buffer].
         profile: times the parts of an update.
+        folder: where a buffer on disk has its file.
 
     Attributes:
         gathered: the tensors to fill before an update, named as those given.
@@ -90,7 +91,7 @@ class Learner:
         settings: section [train], of which `schema.LIVE_KEYS` may change between updates.
 
     Raises:
-        UserError: There is not enough memory for the buffer.
+        UserError: There is not enough memory or disk for the buffer.
     """
 
     def __init__(
@@ -100,14 +101,16 @@ class Learner:
         settings: TrainConfig,
         buffer: ExperienceBufferConfig,
         profile: Profile,
+        folder: Path | None = None,
     ) -> None:
         self._engine, self.settings, self._profile = engine, settings, profile
+        self._share = buffer.share
         part = min(settings.minibatch_size, settings.max_minibatch_size)
-        self._minibatches = int(settings.update_epochs * settings.batch_size / part)
-        self._accumulated = settings.minibatch_size // part  # for one optimizer step
-        self._drawn = part // settings.bptt_horizon  # segments of a minibatch
+        self._divide(part // settings.bptt_horizon)
         self._count = len(gathered["values"])
-        longer = lengthened(gathered, buffer.capacity) if buffer.capacity else gathered
+        longer = gathered
+        if buffer.capacity:
+            longer = lengthened(gathered, buffer.capacity, folder if buffer.on_disk else None)
         self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
@@ -118,9 +121,44 @@ class Learner:
             priorities=torch.zeros_like(like[:, 0]),
         )
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer.capacity else None
-        self._replayed = int(buffer.share * self._drawn)  # older segments of a minibatch
+        # Ranks must accumulate alike, and one cannot know what the others lack.
+        self._may_not_fit = like.is_cuda and ranks.size() == 1
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
         self._excess: torch.Tensor | None = None  # only with kl_coef
+
+    def _divide(self, segments: int) -> None:
+        """Divides each minibatch of an optimizer step into parts of so many segments."""
+        settings, part = self.settings, segments * self.settings.bptt_horizon
+        self._minibatches = int(settings.update_epochs * settings.batch_size / part)
+        self._accumulated = settings.minibatch_size // part  # for one optimizer step
+        self._drawn = segments
+        self._replayed = int(self._share * segments)  # older segments of a part
+
+    def _fit(self) -> None:
+        """Halves the parts of a minibatch until the gradient of one has room in the memory.
+
+        The gradient of a share of 0 changes nothing.
+
+        Raises:
+            torch.OutOfMemoryError: Not even the smallest parts have.
+        """
+        while True:
+            rows = torch.arange(self._drawn, device=self.experience.ratio.device)
+            zeros = torch.zeros_like(self.experience.values[rows])
+            try:
+                self._engine.learn(self.experience, rows, zeros, zeros, 0, 0, lambda name: None)
+                return
+            except torch.OutOfMemoryError:
+                if self._drawn % 2:
+                    raise
+            self._divide(self._drawn // 2)
+            torch.cuda.empty_cache()
+            print(
+                f"warning: train.max_minibatch_size = {self.settings.max_minibatch_size}: too much "
+                f"for the GPU's memory; gradients are added over parts of "
+                f"{self._drawn * self.settings.bptt_horizon} decisions",
+                file=sys.stderr,
+            )
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -147,6 +185,9 @@ class Learner:
                 for name in ("rewards", "terminals", "values", "masks")
             )
             settle_deaths(rewards, terminals, values, masks, self.settings.gamma)
+        if self._may_not_fit:
+            self._fit()
+            self._may_not_fit = False
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
         if self._excess is None and self.settings.kl_coef:
@@ -293,73 +334,3 @@ class Learner:
         variance = returns.var()
         explained = 1 - (returns - values.flatten()).var() / variance
         return torch.where(variance == 0, torch.nan, explained)
-
-
-def settle_deaths(
-    rewards: torch.Tensor,
-    terminals: torch.Tensor,
-    values: torch.Tensor,
-    masks: torch.Tensor,
-    gamma: float,
-) -> None:
-    """Pays each decision in which a fighter dies for what its side receives later, in place.
-
-    A dead fighter decides nothing, and nothing is learnt from its rows. But its side fights on, and
-    the outcome is a consequence of the decision in which it died. So the rewards of its dead time
-    go to that decision, discounted, and the engagement ends there for this fighter. After the end
-    of the segment it is valued like its living mates (`rollout.mean_values_of_mates`; the
-    posthumous credit of MA-POCA, Cohen et al. 2021, arXiv 2111.05992).
-
-    PuffeRL's buffers are shifted: a decision's reward and terminal stand with the next decision.
-
-    Args:
-        rewards, terminals, values, masks: float32 [segments, horizon]. Masks are 0 where a fighter
-            is dead. Rewards for decisions of the dead become 0, and so do their values. A decision
-            in which a fighter died receives their sum, and a terminal of 1.
-        gamma: discount of a decision.
-    """
-    dead = masks == 0
-    last = rewards.shape[1] - 1
-    later = torch.where(dead[:, last], values[:, last], 0)  # the dead's return after a step
-    for step in range(last, -1, -1):
-        is_dead = dead[:, step]
-        if step < last:
-            paid = rewards[:, step + 1]
-            later = torch.where(is_dead, paid + gamma * later * (1 - terminals[:, step + 1]), 0)
-            paid[is_dead] = 0
-        if step:
-            died = is_dead & ~dead[:, step - 1]
-            rewards[:, step] += gamma * torch.where(died, later, 0)
-            terminals[:, step][died] = 1
-    values[dead] = 0
-
-
-def find_advantages(experience: Segments, rows: torch.Tensor, settings: TrainConfig) -> None:
-    """Writes the advantages and priorities of the segments in these rows.
-
-    An advantage is V-trace's target less the value; at ratio 1 the generalised advantage. The last
-    decision of a segment, whose reward stands in the next segment, has 0.
-
-    Args:
-        experience: its `advantages` and `priorities` are written.
-        rows: int64 [n].
-        settings: section [train].
-    """
-    device = experience.values.device
-    parts = (experience.values, experience.rewards, experience.terminals, experience.ratio)
-    coefficients = (
-        settings.gamma, settings.gae_lambda, settings.vtrace_rho_clip, settings.vtrace_c_clip
-    )  # fmt: skip
-    if device.type == "cpu":
-        arrays = [part.numpy() for part in parts]
-        outputs = experience.advantages.numpy(), experience.priorities.numpy()
-        _learner.find_advantages(arrays, rows.numpy(), coefficients, *outputs)
-        return
-    # PuffeRL's kernel. The CPU computes it if it was not built for the device.
-    operator = "pufferlib::compute_puff_advantage"
-    is_built = torch._C._dispatch_has_kernel_for_dispatch_key(operator, device.type.upper())
-    parts = [part[rows].to(device if is_built else "cpu") for part in parts]
-    parts.append(torch.zeros_like(parts[0]))
-    torch.ops.pufferlib.compute_puff_advantage(*parts, *coefficients)
-    experience.advantages[rows] = parts[-1].to(device)
-    experience.priorities[rows] = experience.advantages[rows].abs().sum(dim=1)

@@ -17,10 +17,9 @@ from torch import distributed
 
 from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.train import ranks, run_folder
-from midrange_puffer.train.experience import Segments
+from midrange_puffer.train.experience import Segments, find_advantages
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.trainer_state import seed_everything
-from midrange_puffer.train.update import find_advantages
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,11 +9,10 @@ from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import Policy
-from midrange_puffer.train.experience import Segments
+from midrange_puffer.train.experience import Segments, find_advantages, settle_deaths
 from midrange_puffer.train.native_engine import NativeEngine
 from midrange_puffer.train.rollout import mean_values_of_mates
 from midrange_puffer.train.torch_engine import TorchEngine
-from midrange_puffer.train.update import find_advantages, settle_deaths
 
 GAMMA = 0.9
 SETTINGS = TrainConfig(

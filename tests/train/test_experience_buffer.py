@@ -3,6 +3,7 @@
 import resource
 from collections import Counter, deque
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -171,6 +172,45 @@ def test_without_a_replay_there_are_puffers_buffers_and_no_others(tmp_path, monk
     with small_trainer(tmp_path) as trainer:
         shape = trainer.observations.shape
     assert sum(one.shape == shape for one in made) == 1
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_a_buffer_on_disk_changes_nothing(tmp_path, engine):
+    """Rows and weights are equal to the bit, and nothing of the file is left."""
+    found = []
+    for name in ("memory", "disk"):
+        folder = tmp_path / name
+        folder.mkdir()
+        options = [*REPLAY, f"--train.engine={engine}"]
+        options.append(f"--experience-buffer.on-disk={name == 'disk'}")
+        assert runs.train(folder, *options) == 0
+        weights = torch.load(folder / "run" / "model_000008.pt", weights_only=True)["weights"]
+        names = sorted(path.name for path in (folder / "run").iterdir())
+        found.append((names, runs.timeless(folder / "run"), weights))
+    (names, rows, weights), (its_names, its_rows, its_weights) = found
+    assert (names, rows) == (its_names, its_rows)
+    assert all(torch.equal(weights[name], its_weights[name]) for name in weights)
+
+
+def test_only_observations_are_on_disk_and_in_the_folder_given(tmp_path):
+    with small_trainer(tmp_path, *REPLAY, "--experience-buffer.on-disk=True") as trainer:
+        experience, folder = trainer.learner.experience, str(trainer.run.folder)
+        maps = [line.split()[-2] for line in Path("/proc/self/maps").read_text().splitlines()
+                if line.endswith("(deleted)") and folder in line]  # fmt: skip
+        assert len(maps) == 1
+        assert experience.observations.nbytes > experience.actions.nbytes
+        experience.observations[:] = 3
+        assert trainer.observations.mean() == 3
+
+
+def test_a_disk_without_room_is_named(tmp_path):
+    """10**7 segments of 1,024 decisions with 71 features are 2.6 TiB."""
+    with pytest.raises(UserError, match=r"on_disk: the folder .*run has no room for [0-9.]+ GiB: "):
+        runs.train(
+            tmp_path, "--experience-buffer.capacity=10000000", "--experience-buffer.on-disk=True",
+            "--train.bptt-horizon=1024", "--train.minibatch-size=65536",
+            "--train.total-timesteps=65536",
+        )  # fmt: skip
 
 
 @pytest.fixture

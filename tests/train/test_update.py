@@ -26,12 +26,16 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train.experience import Segments, draw_without_replacement
+from midrange_puffer.train.experience import (
+    Segments,
+    draw_without_replacement,
+    find_advantages,
+)
 from midrange_puffer.train.rollout import pufferl
 from midrange_puffer.train.torch_engine import TorchEngine
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.trainer_state import seed_everything
-from midrange_puffer.train.update import Learner, Schedule, find_advantages
+from midrange_puffer.train.update import Learner, Schedule
 
 MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
@@ -199,6 +203,39 @@ def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
         steps.append(gradients[0])
     ours, theirs = steps
     check_gradient(ours, {name: one / 2 for name, one in theirs.items()})
+
+
+def test_parts_that_do_not_fit_a_gpu_are_halved_before_the_first_step(tmp_path, capsys):
+    """And are no more than gradients added over smaller parts, to the bit."""
+    found = []
+    for name, part in (("asked", 128), ("found", 512)):
+        (tmp_path / name).mkdir()
+        options = ["--train.minibatch-size=512", f"--train.max-minibatch-size={part}"]
+        with small_trainer(tmp_path / name, *options, "--train.engine=torch") as trainer:
+            learn, learnt = trainer.engine.learn, []
+
+            def learn_few(
+                experience, rows, *others, learn=learn, learnt=learnt
+            ) -> tuple[torch.Tensor, torch.Tensor]:
+                learnt.append(len(rows))
+                if len(rows) > 8:
+                    raise torch.OutOfMemoryError("CUDA out of memory")
+                return learn(experience, rows, *others)
+
+            trainer.engine.learn = learn_few
+            trainer.learner._may_not_fit = name == "found"
+            seed_everything(1)
+            trainer.evaluate()
+            trainer.train()
+            found.append((learnt, copy.deepcopy(trainer.uncompiled_policy)))
+    (asked, ours), (tried, theirs) = found
+    assert asked == 8 * [8]
+    assert tried == [32, 16, 8, *asked]
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(one, other)
+    said = capsys.readouterr().err
+    assert "train.max_minibatch_size = 512: too much for the GPU's memory" in said
+    assert "over parts of 128 decisions" in said
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
