@@ -309,6 +309,17 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys, example, words, said):
     assert said in capsys.readouterr().out
 
 
+def test_the_trials_of_ray_tune_report_their_scores():
+    """Ray Tune itself is not among the package's requirements."""
+    reports = []
+    train = runpy.run_path(str(EXAMPLES / "ray_tune.py"))["train"]
+    settings = {"train.learning_rate": 0.02, "train.total_timesteps": 600_000, "train.threads": 1}
+    train({**settings, "env.time_limit": 60, "league.interval": 0}, reports.append)
+    assert [report["steps"] for report in reports] == sorted(report["steps"] for report in reports)
+    assert reports[-1]["steps"] >= 600_000
+    assert all(0 <= report["score"] <= 1 for report in reports)
+
+
 def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
     path = tmp_path / "own_reward_of_stages.py"
     path.write_text(
