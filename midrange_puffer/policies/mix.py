@@ -372,4 +372,7 @@ def _nash_members(name: str) -> list[tuple[Path, float]]:
     except JsonError as error:
         raise UsageError(f"{name}: {error}; puffer league --nash writes such a file") from None
     paths = inside_all(path, "members", [member.path for member in members])
+    for number, place in enumerate(paths):
+        if place in paths[:number]:
+            raise UsageError(f"{path}: members[{number}].path: {place.name} is given twice")
     return [(place, member.weight) for place, member in zip(paths, members, strict=True)]

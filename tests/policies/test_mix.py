@@ -220,3 +220,10 @@ def test_a_league_writes_a_nash_file(tmp_path, capsys):
     assert {copy.read_bytes() for copy in copies} <= contents
     with pytest.raises(UsageError, match="--nash: is a mixture of models, and none takes part"):
         cli.run("league", ["--games", "2", "--nash", str(path)])
+
+
+def test_a_nash_mixture_that_names_a_model_twice_is_refused(tmp_path):
+    path = tmp_path / "nash.json"
+    write_nash(path, [NashMember("one.pt", 0.5), NashMember("one.pt", 0.5)])
+    with pytest.raises(UsageError, match=r"nash.json: members\[1\].path: one.pt is given twice"):
+        parse_mix(f"nash:{path}")
