@@ -63,6 +63,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--updates", type=int, default=10_000, help="updates of each training")
     options = parser.parse_args()
+    if options.updates <= 0 or options.updates % READINGS:
+        parser.error(f"--updates {options.updates}: must be a multiple of {READINGS}")
     print_machine(machine())
     rows = []
     context = multiprocessing.get_context("spawn")

@@ -90,12 +90,13 @@ def _check_panel(text: str) -> None:
 
 
 def _check_metric(text: str) -> None:
+    from midrange_puffer.game.parameters import suggest
+
     if text in METRICS_OF_PANEL or re.fullmatch(r"\w+(/[^\s/]+)+", text, re.ASCII):
         return
-    near = {"mean_reward": "episode_return", "episode_reward": "episode_return"}.get(text, text)
     raise ValueError(
         f"must be {', '.join(METRICS_OF_PANEL)}, or a metric of metrics.jsonl with its group, such "
-        f"as environment/{near if near.isidentifier() else 'episode_return'}"
+        f"as environment/episode_return{suggest(text, METRICS_OF_PANEL)}"
     )
 
 
@@ -317,7 +318,7 @@ class TrainConfig(Typed):
         "exponent of the importance correction of that sampling at the start")
     precision: Literal["float32", "bfloat16", "float16"] = key("float32", meaning=
         "number format in which the policy is computed; the others need CUDA. float16 is for GPUs "
-        "without bfloat16, and its loss is scaled")
+        "without bfloat16; its loss is scaled, and the scale is found anew after a resume")
     tf32: bool = key(True, meaning=
         "CUDA: multiply matrices of float32 in TensorFloat-32, faster and to 3 digits")
     torch_deterministic: bool = key(True, meaning="deterministic algorithms in cuDNN")

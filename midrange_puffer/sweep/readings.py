@@ -207,9 +207,9 @@ def hopeless(
 
     This is the percentile stopping rule (Optuna's PercentilePruner; with quantile 0.5, Vizier's
     median rule). It compares the trial's last score with the scores of other trials after as many
-    steps. Their scores are interpolated between their readings. The others
-    are all finished and stopped trials that have come as far. Finished trials alone would not do:
-    they have passed the rule, so the quantile would rise with each of them.
+    steps. Their scores are interpolated between their readings. The others are all finished and
+    stopped trials that have come as far. Finished trials alone would not do: they have passed the
+    rule, so the quantile would rise with each of them.
 
     Args:
         readings: the trial's readings, at least one.

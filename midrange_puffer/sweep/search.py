@@ -25,7 +25,7 @@ ATTEMPTS = 100  # most draws in place of a repeated suggestion; small spaces hav
 # and PufferLib fails if the front is empty. So trial n's cost is raised by n times an amount or,
 # for large costs, n times a share of it. A larger raise would look like a trend of the costs.
 TIE_BREAK, TIE_BREAK_SHARE = 2e-6, 1e-12
-WORST = 0.0  # the score that a method observes for a failed trial, or the least of all
+WORST = 0.0  # the score that a method observes for a failed trial, unless others are lower
 LEAST_COST = 1.0  # least cost of a failed trial, and least limit of costs: s or decisions
 
 

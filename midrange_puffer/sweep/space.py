@@ -10,6 +10,7 @@ from midrange_puffer.config.configuration import Config, ConfigError, own_names,
 from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 from midrange_puffer.policies.own_code import Own
+from midrange_puffer.sweep.record import is_of_runs
 
 DIGITS = 4  # significant digits of suggested numbers, easy to read and copy
 WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds itself
@@ -105,6 +106,12 @@ class Space:
             name: _parameter(name, config[SWEPT + name], own)
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
+        settings = config.sweep
+        if settings.goal == "minimize" and not is_of_runs(settings):
+            raise ConfigError(
+                f"sweep.goal = minimize: is for a metric of the runs, not for sweep.metric = "
+                f"{settings.metric}"
+            )
         capacity = "experience_buffer.capacity"
         is_replaying = config.experience_buffer.capacity or capacity in self.parameters
         for name in self.parameters:

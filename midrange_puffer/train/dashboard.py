@@ -23,12 +23,14 @@ OUTCOMES = (("win", "█", "green"), ("draw", "▒", "yellow"), ("loss", "·", "
 LEARNING = (
     ("learning_rate", "rate", ".2g"),
     ("losses/entropy", "entropy", ".2f"),
-    ("losses/policy_loss", "policy loss", ".4f"),
-    ("losses/value_loss", "value loss", ".3f"),
     ("losses/approx_kl", "KL", ".4f"),
     ("losses/clipfrac", "clipped", ".1%"),
-    ("losses/explained_variance", "explained", ".2f"),
     ("league/rating", "rating", ".0f"),
+)
+LOSSES = (
+    ("losses/policy_loss", "policy", ".4f"),
+    ("losses/value_loss", "value", ".3f"),
+    ("losses/explained_variance", "explained", ".2f"),
 )
 FIGHTS = (
     ("environment/episode_return", "return", ".3f"),
@@ -133,8 +135,8 @@ class Dashboard(Logger):
             if whole and f"performance/{name}" in metrics
         }
         time_goes = "   ".join(f"{label} {share:.0%}" for label, share in shares.items())
-        rows = (("learning", LEARNING), ("fights", FIGHTS), ("machine", MACHINE))
-        lines += [_line(head, figures, metrics) for head, figures in rows]
+        rows = {"learning": LEARNING, "losses": LOSSES, "fights": FIGHTS, "machine": MACHINE}
+        lines += [_line(head, figures, metrics) for head, figures in rows.items()]
         return [*lines, Text.assemble((f"{'time':10}", "dim"), time_goes)]
 
 

@@ -191,16 +191,16 @@ def lengthened(
 def _zeros_on_disk(shape: tuple[int, ...], dtype: torch.dtype, folder: Path) -> torch.Tensor:
     """Returns zeros in a nameless file that is mapped into memory."""
     size = math.prod(shape) * dtype.itemsize
-    with tempfile.TemporaryFile(dir=folder) as file:
-        try:
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
             # Without room of its own on a full disk a write to the mapping would kill the process.
             reserve(file.fileno(), size)
             mapped = mmap.mmap(file.fileno(), size)  # outlives the open file
-        except OSError as error:
-            raise UserError(
-                f"experience_buffer.on_disk: the folder {folder} has no room for "
-                f"{size / 2**30:.1f} GiB: {error.strerror}"
-            ) from None
+    except OSError as error:
+        raise UserError(
+            f"experience_buffer.on_disk = True: the folder {folder} has no room for "
+            f"{size / 2**30:.1f} GiB: {error.strerror}"
+        ) from None
     return torch.frombuffer(mapped, dtype=dtype).view(shape)
 
 

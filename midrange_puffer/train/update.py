@@ -104,7 +104,7 @@ class Learner:
         folder: Path | None = None,
     ) -> None:
         self._engine, self.settings, self._profile = engine, settings, profile
-        self._share = buffer.share
+        self._replayed_share = buffer.share
         part = min(settings.minibatch_size, settings.max_minibatch_size)
         self._divide(part // settings.bptt_horizon)
         self._count = len(gathered["values"])
@@ -132,7 +132,7 @@ class Learner:
         self._minibatches = int(settings.update_epochs * settings.batch_size / part)
         self._accumulated = settings.minibatch_size // part  # for one optimizer step
         self._drawn = segments
-        self._replayed = int(self._share * segments)  # older segments of a part
+        self._replayed = int(self._replayed_share * segments)  # older segments of a part
 
     def _fit(self) -> None:
         """Halves the parts of a minibatch until the gradient of one has room in the memory.

@@ -12,7 +12,7 @@ from policies import random_policy
 from sweeps import make_reading, make_trial, record_of
 
 from midrange_puffer.commands import cli
-from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UserError
@@ -31,7 +31,7 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
-from midrange_puffer.sweep.space import trial_config
+from midrange_puffer.sweep.space import Space, trial_config
 
 OPTIONS = (
     "--sweep.panel=weave,evader", "--sweep.panel-episodes=32", "--env.time-limit=60",
@@ -211,11 +211,19 @@ def test_a_metric_that_no_run_has_is_named_with_the_nearest(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "near"), [("mean_reward", "episode_return"), ("hit_rate", "hit_rate"), ("", "episode")]
+    ("text", "end"),
+    [("mean_reward", ""), ("", ""), ("worst_scor", "; did you mean .worst_score.\\?")],
 )
-def test_a_metric_needs_its_group(tmp_path, text, near):
-    with pytest.raises(UserError, match=f"sweep.metric = {text}: must be .* environment/{near}"):
+def test_a_metric_needs_its_group(tmp_path, text, end):
+    message = f"sweep.metric = {text}: must be .* such as environment/episode_return{end}$"
+    with pytest.raises(UserError, match=message):
         load(tmp_path, f"--sweep.metric={text}")
+
+
+def test_a_score_against_the_panel_is_sought_high(tmp_path):
+    config = load(tmp_path, "--sweep.goal=minimize")
+    with pytest.raises(ConfigError, match=r"minimize: .* not for sweep.metric = panel_score"):
+        Space(config)
 
 
 def stops(score: float, trials, quantile: float = 0.25, least: int = 8, steps: int = 100) -> bool:

@@ -79,7 +79,7 @@ def test_advantages_are_those_of_the_paper(shape):
     ],
 )
 def test_an_update_is_that_of_the_cpu(tmp_path, options):
-    """Of the same experience in one minibatch, but for rounding.
+    """Compares updates from the same experience in one minibatch; they differ by rounding.
 
     With this epsilon Adam's step is nearly in proportion to the gradient.
     """

@@ -205,7 +205,9 @@ def test_only_observations_are_on_disk_and_in_the_folder_given(tmp_path):
 
 def test_a_disk_without_room_is_named(tmp_path):
     """10**7 segments of 1,024 decisions with 71 features are 2.6 TiB."""
-    with pytest.raises(UserError, match=r"on_disk: the folder .*run has no room for [0-9.]+ GiB: "):
+    with pytest.raises(
+        UserError, match=r"on_disk = True: the folder .*run has no room for [0-9.]+"
+    ):
         runs.train(
             tmp_path, "--experience-buffer.capacity=10000000", "--experience-buffer.on-disk=True",
             "--train.bptt-horizon=1024", "--train.minibatch-size=65536",
