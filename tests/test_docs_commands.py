@@ -49,7 +49,7 @@ SHORTER = {
     ),
     "puffer eval": "--episodes 2",
     "puffer league": "--games 2",
-    "puffer panel midrange trained --exploit": "--episodes 64 --budget 65536 --seeds 1",
+    "puffer panel midrange trained --exploit": "--episodes 64 --budget 65536 --quick",
     "puffer panel": "--episodes 64",
     "puffer exploit": "--budget 65536 --episodes 2 --seeds 1",
 }
@@ -57,6 +57,7 @@ SHORTER = {
 NOT_RUN = {
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
+    "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",
     "<replay>": "a fight with sensors: tests/show/test_page_sensors.py, test_view_sensors.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
     "--ranks": "tests/train/test_ranks.py",

@@ -10,7 +10,7 @@ rooms = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(rooms)
 
 # What `render` draws with, Gymnasium's registry, and the processes of a trial and an exploiter.
-BY_NAME = {"envs.arena", "envs.gym", "sweep.workers", "train.population"}
+BY_NAME = {"envs.arena", "envs.gym", "sweep.workers", "train.exploiters"}
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from midrange_puffer.commands.models import (
     threads_of,
 )
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.commands.tables import format_optional
 from midrange_puffer.config.key import check_even
 from midrange_puffer.errors import UsageError, UserError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
@@ -266,8 +267,8 @@ def _add_row(table: "Table", name: str, result: Mapping[str, Any]) -> None:
         *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
         f"{result['score']:.3f}",
         f"{result['shots']:.2f}",
-        _optional(result["hit_rate"], 100),
-        _optional(result["launch_range"], 1e-3),
+        format_optional(result["hit_rate"], ".1f", 100),
+        format_optional(result["launch_range"], ".1f", 1e-3),
         f"{result['length']:.0f}",
         f"{100 * result['mutual_kill']:.1f}",
     )
@@ -294,7 +295,3 @@ def format_share(result: Mapping[str, Any], outcome: str) -> str:
         low, high = result[f"{outcome}_ci95"]
         shares += f"\n{100 * low:.1f}–{100 * high:.1f}"
     return shares.replace("100.0", "100")
-
-
-def _optional(value: float | None, factor: float) -> str:
-    return "–" if value is None else f"{value * factor:.1f}"

@@ -10,6 +10,7 @@ from midrange_puffer.commands import exploit as exploit_mode
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, threads_of
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.commands.tables import new_table
 from midrange_puffer.contest.panel import (
     EPISODES,
     GROUPS,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from midrange_puffer.replays.recorder import FightRecorder
 
 
+# Options of the exploiters, which --exploit hands on.
+SHARED = ("budget", "start", "seeds", "quick", "workers", "out")
 DESCRIPTION = (
     "Test a policy by a fixed panel: the scripted pilots, wide families of them, and frozen "
     "networks. Its figures can be quoted, with the panel's version and the seed. A model's "
@@ -70,12 +73,14 @@ class Options:
         "in which a missile passed nearest", None
     )  # fmt: skip
     exploit: bool = option.flag(
-        "then train exploiters of the policy, as `puffer exploit` does, and report how fast they "
-        "learn to beat it; --budget, --start, --seeds and --out apply to these"
+        "then train exploiters of the policy, as `puffer exploit` does, and report how well they "
+        "beat it; --budget, --start, --seeds, --quick, --workers and --out apply to these"
     )
     budget: int = option.same_as(exploit_mode.Options, "budget")
     start: str = option.same_as(exploit_mode.Options, "start")
-    seeds: int = option.same_as(exploit_mode.Options, "seeds")
+    seeds: int | None = option.same_as(exploit_mode.Options, "seeds")
+    quick: bool = option.same_as(exploit_mode.Options, "quick")
+    workers: int | str = option.same_as(exploit_mode.Options, "workers")
     out: str | None = option.same_as(exploit_mode.Options, "out")
     threads: int | str = option.threads()
     json: str | None = option.json()
@@ -121,19 +126,15 @@ def _exploiters(options: Options, model: Path | None) -> exploit_mode.Options:
             "command line: --exploit: not with --greedy: exploiters are trained and measured "
             "against actions drawn from the policy"
         )
-    exploiters = exploit_mode.Options(
-        data_dir=options.data_dir,
-        policy_name=options.policy_name,
-        budget=options.budget,
-        start=options.start,
-        seeds=options.seeds,
-        out=options.out,
-        seed=options.seed,
-        game=options.game,
-        model=model,
-    )
-    exploit_mode.check(exploiters)
-    return exploiters
+    words = [f"--load-model-path={model}", f"--train.data-dir={options.data_dir}"]
+    words += [
+        f"--{name}={getattr(options, name)}"
+        for name in (*(name for name in SHARED if name != "quick"), "seed", "policy_name")
+        if getattr(options, name) is not None
+    ]
+    words += ["--quick"] * options.quick
+    words += [f"--{option.GAME}{name}={value}" for name, value in options.game.items()]
+    return exploit_mode.read(words)
 
 
 def main(options: Options) -> int:
@@ -273,14 +274,9 @@ def _print(report: Mapping[str, Any], differences: Sequence[str]) -> None:
 
 def format_table(report: Mapping[str, Any]) -> "Table":
     """Returns the rows and the means of a report, as a table for rich."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("row", no_wrap=True)
-    for heading in ("win %", "draw %", "loss %", "score", "95 % c.i."):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = new_table("row", "win %", "draw %", "loss %", "score", "95 % c.i.")
     for group in GROUPS:
         for row in report["rows"]:
             if row["group"] == group:

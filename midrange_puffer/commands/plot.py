@@ -146,6 +146,10 @@ class _Run:
     seed: int
     decisions_until: dict[str, Count | None]
     curve: _Columns
+    # Not in reports of versions that trained exploiters of one kind.
+    draw: float = 0.0
+    entropy: float = 0.0
+    score: Share | None = None
 
 
 def _draw_reports(options: Options) -> None:

@@ -5,10 +5,15 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from midrange_puffer.names import shown
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 INTERVAL = 5.0  # s, between lines if stderr is no terminal
+LOOK_INTERVAL = 30.0  # s, between lines of work that takes many minutes
 
 
 @contextlib.contextmanager
@@ -51,3 +56,35 @@ def _lines(name: str, total: int) -> Callable[[int], None]:
             print(f"{shown(name)}: {done / total:.0%}", file=sys.stderr, flush=True)
 
     return advance
+
+
+@contextlib.contextmanager
+def live_table(
+    table: Callable[[], "Table"], line: Callable[[], str]
+) -> Iterator[Callable[[], None]]:
+    """Shows the state of long work: a table on a terminal until the end, or else a line at times.
+
+    Args:
+        table: returns the table of this moment, for rich.
+        line: returns the words of this moment.
+
+    Yields:
+        The function to call now and then.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            yield lambda: live.update(table(), refresh=True)
+        return
+    printed = time.monotonic()
+
+    def look() -> None:
+        nonlocal printed
+        if time.monotonic() - printed >= LOOK_INTERVAL:
+            printed = time.monotonic()
+            print(line(), file=sys.stderr, flush=True)
+
+    yield look

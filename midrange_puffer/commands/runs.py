@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
+from midrange_puffer.commands.tables import format_optional
 from midrange_puffer.files import write_json, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import parse_metadata
@@ -97,8 +98,8 @@ def _cells(info: RunInfo) -> list[str]:
         info.state,
         f"{(steps or 0) / 1e6:.1f}/{goal / 1e6:.1f}",
         format_duration(seconds) if seconds is not None else "–",
-        _optional(metrics.get("environment/score"), ".3f"),
-        _optional(info.best and info.best[1].score, ".3f"),
+        format_optional(metrics.get("environment/score"), ".3f"),
+        format_optional(info.best and info.best[1].score, ".3f"),
         _format_origin(info),
     ]
 
@@ -123,10 +124,6 @@ def _entry(info: RunInfo) -> dict[str, Any]:
         "best": info.best and {"model": info.best[0].name, **asdict(info.best[1])},
         "metadata": parse_metadata(info.config.base.metadata),
     }
-
-
-def _optional(value: float | None, form: str) -> str:
-    return "–" if value is None else format(value, form)
 
 
 def plot_runs(folders: Sequence[Path], out: str) -> None:

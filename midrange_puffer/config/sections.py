@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key
+from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key, keys_of
 from midrange_puffer.policies import pool_file
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED, check_form
@@ -65,22 +65,73 @@ def _check_stages(text: str) -> None:
         raise ValueError("a name is given twice")
 
 
-# The kinds of exploiters: random weights against the policy in training, the policy's own weights
-# against it, or random weights against all of its pool.
+# The first weights of exploiters and their enemies: random weights against the policy in training,
+# the policy's own weights against it, or random weights against all of its pool.
 ANEW, OWN, LEAGUE_EXPLOITER = EXPLOITERS = ("anew", "own", "league")
 
 
+@dataclass(frozen=True)
+class ExploiterKind:
+    """A kind of exploiter.
+
+    Attributes:
+        start: one of EXPLOITERS.
+        draw: its env.reward_draw; None: that of its ini file.
+        entropy: its train.ent_coef; None: that of its ini file.
+    """
+
+    start: str
+    draw: float | None = None
+    entropy: float | None = None
+
+    def words(self) -> dict[str, float]:
+        """Returns its settings by key."""
+        settings = {"env.reward_draw": self.draw, "train.ent_coef": self.entropy}
+        return {key: value for key, value in settings.items() if value is not None}
+
+    def __str__(self) -> str:
+        return ":".join([self.start, *(f"{value:g}" for value in self.words().values())])
+
+
+# The set that measures a policy. The kind that beat most policies comes first. Random weights
+# seldom find a weakness, and so have fewer kinds.
+EXPLOIT_SET = "own:-0.5:0.012,own:-0.5:0.006,own:0:0.012,own:0:0.006,anew:-0.5:0.012,anew:0:0.006"
+
+
 def _check_exploiters(text: str) -> None:
-    for name in exploiters(text):
-        if name not in EXPLOITERS:
+    from midrange_puffer.game.parameters import PARAMETERS
+
+    draw = PARAMETERS["reward_draw"]
+    for kind in exploiters(text):
+        if kind.start not in EXPLOITERS:
             raise ValueError(
-                f"{name!r} is none: must be of {', '.join(EXPLOITERS)}, separated by commas"
+                f"{kind.start!r} is none: must be of {', '.join(EXPLOITERS)}, separated by commas"
             )
+        if kind.draw is not None and not draw.minimum <= kind.draw <= draw.maximum:
+            raise ValueError(f"{kind}: a draw must pay from {draw.minimum:g} to {draw.maximum:g}")
+        if kind.entropy is not None:
+            try:
+                keys_of(TrainConfig)["ent_coef"].parse(str(kind.entropy))
+            except ValueError as error:
+                raise ValueError(f"{kind}: entropy {kind.entropy:g}: {error}") from None
 
 
-def exploiters(text: str) -> list[str]:
-    """Returns the kinds of exploiters that population.kinds names, in their order."""
-    return [name.strip() for name in text.split(",")]
+def exploiters(text: str) -> list[ExploiterKind]:
+    """Returns the kinds of exploiters that population.kinds names, in their order.
+
+    Raises:
+        ValueError: A kind is not of the form start, start:draw or start:draw:entropy.
+    """
+    kinds: list[ExploiterKind] = []
+    for name in text.split(","):
+        start, *numbers = name.strip().split(":")
+        try:
+            kinds.append(ExploiterKind(start, *map(float, numbers)))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name.strip()!r}: must have the form start, start:draw or start:draw:entropy"
+            ) from None
+    return kinds
 
 
 def _check_panel(text: str) -> None:
@@ -356,7 +407,8 @@ class PopulationConfig(Typed):
         "it is then, or against its pool, and joins that pool; 0 = none")
     kinds: str = key("anew,own,league", check=_check_exploiters, meaning=
         "what exploiters begin with and fight, by turns: anew = random weights against the "
-        "policy; own = its weights against it; league = random weights against its pool")
+        "policy; own = its weights against it; league = random weights against its pool. With "
+        "numbers, as own:-0.5:0.012, their env.reward_draw and their train.ent_coef")
     budget: int = key(10_000_000, minimum=1, maximum=10**13, unit="agent decisions", meaning=
         "longest training of an exploiter")
     score: float = key(0.7, minimum=0.5, maximum=1, meaning=

@@ -15,7 +15,7 @@ from midrange_puffer.contest.match import (
     tally,
 )
 from midrange_puffer.contest.ratings import covariance_within, score_interval
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import resolve, sizes_of
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.policies.contestants import find_contestant
 
@@ -145,6 +145,54 @@ def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) ->
     decision = parameters["physics_dt"] * parameters["substeps"]
     figures["length"] = float(both["decisions"].mean()) * decision
     return figures
+
+
+def summarize_wins(
+    records: Sequence[np.ndarray], parameters: Mapping[str, float]
+) -> dict[str, Any] | None:
+    """Returns figures of the engagements that the policy won; None if it won none.
+
+    Args:
+        records: arrays of `_core.RECORD`, as red and as blue.
+        parameters: a value for every row of csrc/params.h.
+
+    Returns:
+        count: the number of engagements won; length: their mean length [s]; policy, opponent: for
+        each side the means of the missiles that it fired (shots) and kept (left), and
+        launch_range, in_nez_share, between_share and wasted_share as in `evaluate`.
+    """
+    seats = np.repeat((0, 1), [len(part) for part in records])
+    won = np.concatenate([outcomes(part, seat)["win"] for seat, part in enumerate(records)])
+    both, seats = np.concatenate(records)[won], seats[won]
+    if not len(both):
+        return None
+    sides = {}
+    for name, own in (("policy", seats), ("opponent", 1 - seats)):
+        rows = np.arange(len(both))
+        fired = both["shots"][rows, own]
+        carried = parameters["ammunition"] * np.array(sizes_of(parameters))[own]
+        shots, far = int(fired.sum()), float(both["launch_range"][rows, own].sum(dtype=float))
+        sides[name] = {
+            "shots": float(fired.mean()),
+            "left": float((carried - fired).mean()),
+            "launch_range": far / shots if shots else None,
+            **_shot_shares(both, own),
+        }
+    decision = parameters["physics_dt"] * parameters["substeps"]
+    return {"count": len(both), "length": float(both["decisions"].mean()) * decision, **sides}
+
+
+def typical_win(records: Sequence[np.ndarray]) -> tuple[int, int] | None:
+    """Returns the seat and the index of the won engagement of middle length; None without wins."""
+    wins = [
+        (int(part["decisions"][place]), seat, int(place))
+        for seat, part in enumerate(records)
+        for place in np.flatnonzero(outcomes(part, seat)["win"])
+    ]
+    if not wins:
+        return None
+    _, seat, place = sorted(wins)[len(wins) // 2]
+    return seat, place
 
 
 def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | None]:

@@ -6,26 +6,17 @@ pool. The exploiter is then frozen and becomes a member of the pool. So the poli
 weaknesses that a short training finds. `population.json` has a row for each exploiter.
 """
 
-import contextlib
-import errno
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from midrange_puffer.config.schema import game_of, game_parameters
-from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
+from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, ExploiterKind, exploiters
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.files import WriteError, open_to_append
-from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.models import spread
-from midrange_puffer.policies.own_policy import full_name
+from midrange_puffer.train.exploiters import PATIENCE, Exploiter, as_words, response_settings
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_files import Turn, read_turns, write_turns
 from midrange_puffer.train.run_folder import Run
@@ -35,9 +26,6 @@ FOLDER = "exploiters"  # the folder of their runs in the run folder
 LOG = "exploiters.log"  # their output
 CANDIDATES = 3  # checkpoints of an exploiter; the best one is frozen
 EPISODES = 400  # engagements that measure each
-# Exit status of an exploiter that could write no further file: on a full disk its log is cut off.
-DISK_FULL = 3
-PATIENCE = 0.5  # s between two checks for a signal
 
 
 class Population:
@@ -91,13 +79,14 @@ class Population:
             flush=True,
         )
 
-    def _words(self, kind: str, victim: Path, number: int, folder: Path) -> list[str]:
+    def _words(self, kind: ExploiterKind, victim: Path, number: int, folder: Path) -> list[str]:
         """Returns the options of an exploiter's configuration."""
         enemies = [victim]
-        if kind == LEAGUE_EXPLOITER:
+        if kind.start == LEAGUE_EXPLOITER:
             enemies = [self._run.folder / member.path for member in self._pool.members]
         train = self._run.config.train
-        settings = response_settings(enemies, self._parameters, start_own=kind == OWN) | {
+        settings = response_settings(enemies, self._parameters, start_own=kind.start == OWN) | {
+            **kind.words(),
             "train.total_timesteps": self._settings.budget,
             "train.seed": (train.seed + 1 + number) % 2**31,
             "train.threads": train.threads,
@@ -108,33 +97,18 @@ class Population:
 
     def _train(self, words: Sequence[str]) -> bool:
         """Trains an exploiter in another process; returns False if a signal stopped it."""
-        score, ini = self._settings.score, self._settings.config
-        command = [sys.executable, "-m", "midrange_puffer.train.exploiter", str(score), ini, *words]
-        path = self._run.folder / LOG
-        # In a new session Ctrl-C does not reach it.
-        with (
-            open_to_append(path) as log,
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
-            ) as process,
-        ):
-            while process.poll() is None:
+        log = self._run.folder / LOG
+        process = Exploiter(self._settings.config, words, log, self._settings.score)
+        try:
+            while not process.is_over(PATIENCE):
                 if self._is_stopped():
-                    process.kill()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(PATIENCE)
-        if self._is_stopped():
-            return False
-        if process.returncode == DISK_FULL:
-            raise WriteError(
-                f"an exploiter cannot be written to {path.parent}: {os.strerror(errno.ENOSPC)}"
-            )
-        if process.returncode:
-            raise UserError(f"an exploiter ended with exit code {process.returncode}; see {path}")
-        return True
+                    return False
+        finally:
+            process.kill()
+        return not self._is_stopped()
 
     def _best(
-        self, folder: Path, victim: Path, kind: str, trainer: StageTrainer
+        self, folder: Path, victim: Path, kind: ExploiterKind, trainer: StageTrainer
     ) -> tuple[Path, Turn]:
         """Returns the strongest checkpoint of an exploiter, and its row of population.json."""
         paths = spread(sorted(folder.glob(model_file.MODELS)), CANDIDATES + 1)[1:]
@@ -146,57 +120,14 @@ class Population:
         shares = {name: results[best][name] for name in ("win", "draw", "loss")}
         _, model = load_policy(best)
         turn = Turn(
-            kind,  # pyright: ignore[reportArgumentType] - one of EXPLOITERS
+            kind.start,  # pyright: ignore[reportArgumentType] - one of EXPLOITERS
             trainer.epoch,
             trainer.global_step,
             victim.name,
             model["agent_steps"],
             **shares,
             path=str(best.relative_to(self._run.folder)),
+            reward_draw=kind.draw,
+            ent_coef=kind.entropy,
         )
         return best, turn
-
-
-def response_settings(
-    enemies: Sequence[Path], parameters: Mapping[str, float], start_own: bool = False
-) -> dict[str, Any]:
-    """Returns the keys of a configuration that train an exploiter.
-
-    Args:
-        enemies: the models to fight, several ones by PFSP.
-        parameters: of the game.
-        start_own: begin with the weights of the first enemy, not with random ones.
-
-    Raises:
-        UsageError: There is a comma in a path.
-    """
-    paths = [path.resolve() for path in enemies]  # the run may be resumed in another folder
-    for path in paths:
-        if "," in str(path):
-            raise UsageError(f"{path}: has a comma, which separates paths in pool.include")
-    _, model = load_policy(paths[0])
-    settings = {
-        **{f"env.{name}": model["env"][name] for name in model_file.SHAPING},
-        **{f"env.{name}": value for name, value in game_parameters(parameters).items()},
-        "load_model_path": None,
-        "env.opponent": POOL,
-        "pool.include": ",".join(map(str, paths)),
-        "pool.size": len(paths),
-        "pool.own": False,
-        "curriculum.stages": None,
-        "population.interval": 0,
-    }
-    if start_own:
-        settings |= {f"policy.{name}": value for name, value in model["policy"].items()}
-        settings |= {f"rnn.{name}": value for name, value in model["rnn"].items()}
-        settings |= {
-            "policy_name": full_name(model["policy_name"]),
-            "rnn_name": model["rnn_name"],
-            "load_model_path": paths[0],
-        }
-    return settings
-
-
-def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Returns settings as words of a command line."""
-    return [f"--{name}={value}" for name, value in settings.items()]

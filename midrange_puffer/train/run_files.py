@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from midrange_puffer.config.sections import ExploiterKind
 from midrange_puffer.contest.ratings import ANCHORS, Pairing
 from midrange_puffer.files import (
     WriteError,
@@ -127,6 +128,8 @@ def _rows(path: Path) -> Iterator[tuple[bytes, Row]]:
 
 def _row(line: bytes) -> Row | None:
     """Returns the row of a line; None if it is not a row of metrics."""
+    if b'"agent_steps"' not in line:  # first, as reading millions of short lines takes minutes
+        return None
     try:
         row = checked(parse(line), Row)
     except ValueError:
@@ -218,6 +221,7 @@ class Turn:
         decisions: agent decisions of the exploiter's own training.
         win, draw, loss: shares of its engagements with that policy.
         path: of its model, relative to the run folder.
+        reward_draw, ent_coef: of its training; None: those of its ini file.
     """
 
     kind: Literal["anew", "own", "league"]  # EXPLOITERS
@@ -229,6 +233,8 @@ class Turn:
     draw: Share
     loss: Share
     path: str
+    reward_draw: float | None = None
+    ent_coef: float | None = None
 
     @property
     def score(self) -> float:
@@ -282,4 +288,5 @@ def format_turns(turns: list[Turn]) -> str:
 def _turn_row(number: int, turn: Turn) -> tuple[str, ...]:
     millions = (f"{steps / 1e6:.1f}" for steps in (turn.agent_steps, turn.decisions))
     shares = (f"{share:.3f}" for share in (turn.win, turn.draw, turn.loss, turn.score))
-    return (str(number), turn.kind, turn.against, *millions, *shares, turn.path)
+    kind = ExploiterKind(turn.kind, turn.reward_draw, turn.ent_coef)
+    return (str(number), str(kind), turn.against, *millions, *shares, turn.path)

@@ -123,7 +123,7 @@ def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     picture = tmp_path / "exploit.png"
     budget = ["--budget", "196608", "--seed", "3"]
     where = ["--train.data-dir", str(tmp_path)]
-    given = ["--exploit", "--seeds", "2", *budget, *where, "--out", str(picture)]
+    given = ["--exploit", "--quick", "--seeds", "2", *budget, *where, "--out", str(picture)]
     report = panel(tmp_path, *words, *given)
     assert [row["row"] for row in report["rows"]] == [rows_of(3)[row].name for row in few_rows]
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -134,11 +134,11 @@ def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     for run in found["runs"]:
         curve = run["curve"]
         assert curve["agent_steps"][-1] == 196_608
-        assert f"from {start}, seed {run['seed']}" in told
-        assert f"{curve['score'][-1]:.3f}" in told
+        assert f"{run['score']:.3f}" in told
     assert "strongest exploiter of" in told
     alone = tmp_path / "alone.json"
     words = ["--load-model-path", words[0], *words[1:], *budget, *GAME, "--json", str(alone)]
+    words += ["--quick"]
     assert cli.run("exploit", [*words, "--train.data-dir", str(tmp_path / "alone")]) == 0
     alone = json.loads(alone.read_text())
     assert alone["runs"][0]["curve"] == found["runs"][0]["curve"]

@@ -63,7 +63,8 @@ def run(start: str = "own", mean: float = 0.5, **changes: object) -> dict[str, o
     """A run of a report; `changes` are of its curve."""
     results = {"win": [mean - 0.2] * 3, "draw": [0.4] * 3, "loss": [0.8 - mean] * 3}
     curve = {"agent_steps": STEPS, "score": [mean] * 3, **results, **changes}
-    return {"run": "r", "start": start, "seed": 42, "decisions_until": {"0.6": None},
+    kind = {"start": start, "draw": -0.5, "entropy": 0.012, "seed": 42}
+    return {"run": "r", **kind, "decisions_until": {"0.6": None}, "score": mean,
             "curve": curve}  # fmt: skip
 
 
@@ -94,12 +95,13 @@ def test_each_report_is_called_by_its_file(tmp_path, drawn):
     assert plot_reports(first, second, out=tmp_path / "x.png") == 0
     above, *below = drawn[0].axes
     texts = [text.get_text() for text in above.get_legend().get_texts()]
-    assert texts == ["first, from own", "second, from anew"]
-    means = [line.get_ydata()[-1] for line in above.lines if line.get_linewidth() == 2]
-    assert means == pytest.approx([0.4, 0.7])
+    assert texts[:2] == ["first: the strongest of 2", "second: the strongest of 1"]
+    thick = [line.get_ydata()[-1] for line in above.lines if line.get_linewidth() == 2]
+    assert thick == pytest.approx([0.5, 0.7])
     assert [axes.get_title() for axes in below] == [
-        "against first\nfrom own", "against second\nfrom anew"
-    ]  # fmt: skip
+        "the strongest against first,\nfrom the policy's own weights",
+        "the strongest against second,\nfrom random weights",
+    ]
 
 
 def test_the_report_of_a_panel_has_the_same_curves(tmp_path, drawn):

@@ -23,7 +23,8 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import exploiter
-from midrange_puffer.train.population import DISK_FULL, Population
+from midrange_puffer.train.exploiters import DISK_FULL
+from midrange_puffer.train.population import Population
 from midrange_puffer.train.run_files import (
     POPULATION,
     POPULATION_TABLE,
@@ -148,7 +149,7 @@ def test_an_exploiter_without_room_has_its_own_exit_code(tmp_path, monkeypatch, 
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(exploiter, "Trainer", lambda *_, **__: write_whole(tmp_path / "file", b""))
-    monkeypatch.setattr(exploiter, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(exploiter, "_wait_for_end", lambda is_stopped: None)
     monkeypatch.setattr(os, "fsync", fail)
     assert exploiter.main(["0.7", "exploit.ini"]) == expected
 
