@@ -37,6 +37,9 @@ SHORTER = {
     "puffer train midrange --config configs/team": (
         f"{OF_TEAMS} --env.num-envs 256 --league.interval 0"
     ),
+    "puffer train midrange --config configs/radar": (
+        f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
+    ),
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
     "puffer replay midrange example --html fight.html --acmi": "--speed 8",
     "puffer autotune": "--updates 1 --rounds 1",

@@ -155,7 +155,7 @@ def test_there_is_a_compiler():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flags", ["-O0", nightly("-O3 -march=native")])
+@pytest.mark.parametrize("flags", ["-O1", nightly("-O0"), nightly("-O3 -march=native")])
 @EACH_COMPILER
 def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):
     """Compares code that is not vectorised with code for this machine, with FMA."""

@@ -27,8 +27,8 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 @pytest.mark.parametrize(
     ("script", "steps", "learns"),
     [
-        ("sb3_ppo.py", 8_192, False),
-        ("cleanrl_ppo.py", 16_384, False),
+        ("sb3_ppo.py", 4_096, False),
+        ("cleanrl_ppo.py", 8_192, False),
         nightly("sb3_ppo.py", 60_000, True),
         nightly("cleanrl_ppo.py", 160_000, True),
     ],

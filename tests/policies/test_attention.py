@@ -135,7 +135,8 @@ def test_trains_resumes_evaluates_replays_and_exports(tmp_path: Path, capsys):
         ["eval", "--load-model-path", str(tmp_path / "a.onnx"), "--opponent", model,
          "--episodes", "4"],
     ):  # fmt: skip
-        assert cli.run(mode, words) == 0
+        short = [] if mode == "export" else ["--env.time-limit", "60"]
+        assert cli.run(mode, [*words, *short]) == 0
     assert "bit-exact" in capsys.readouterr().out
 
 

@@ -122,7 +122,8 @@ def _read_state(path: Path) -> object:
         copy = path.parent.with_name("resumed")
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(path.parent, copy)
-        goal = f"--train.total-timesteps={state['global_step'] + 1}"
+        # A damaged state may say that it has made no step, and a run has one batch at least.
+        goal = f"--train.total-timesteps={state['global_step'] + run.config.train.batch_size}"
         with contextlib.suppress(DivergedError):
             cli.run("train", ["--resume", str(copy), goal, *ALONE])
     return state
