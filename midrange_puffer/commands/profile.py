@@ -20,13 +20,14 @@ from midrange_puffer.train.loggers import TRACKERS
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from midrange_puffer.train.profiling import Measurement
+    from midrange_puffer.train.profiling import Measurement, Memory
     from midrange_puffer.train.run_folder import Run
     from midrange_puffer.train.stop_signals import StopSignals
 
 REPORT, TRACE = "profile.json", "trace.json.gz"
 ENDLESS = 10**13  # agent decisions: the measurement ends the run
 REST, BETWEEN = "rest", "bookkeeping"
+MIB = 2**20
 
 
 DESCRIPTION = (
@@ -129,9 +130,9 @@ def make_report(measurement: "Measurement", run: "Run") -> dict[str, Any]:
     """Returns the measurement, for profile.json.
 
     Returns:
-        Seconds and agent decisions of an update; its parts, as `divide` returns them; the known
-        readings of the machine; the factor by which the trace slowed its update, the operators of
-        that update, and the configuration.
+        Seconds and agent decisions of an update; its parts, as `divide` returns them; the memory,
+        as `weigh` returns it; the known readings of the machine; the factor by which the trace
+        slowed its update, the operators of that update, and the configuration.
     """
     seconds, decisions = measurement.seconds, measurement.decisions
     return {
@@ -140,6 +141,7 @@ def make_report(measurement: "Measurement", run: "Run") -> dict[str, Any]:
         "decisions": decisions,
         "sps": decisions / seconds,
         "parts": divide(measurement.parts, measurement.parents, seconds, decisions),
+        "memory": weigh(measurement.grown, measurement.parents, measurement.ended),
         "machine": {
             name: value for name, value in measurement.machine.items() if math.isfinite(value)
         },
@@ -192,6 +194,35 @@ def divide(
     ]
 
 
+def weigh(
+    grown: Mapping[str, "Memory"], parents: Mapping[str, str | None], ended: "Memory"
+) -> dict[str, dict[str, int]]:
+    """Returns the memory of a run by its parts.
+
+    Args:
+        grown: growth of memory in each part [bytes], with the parts in it.
+        parents: as in `divide`.
+        ended: memory at the end [bytes].
+
+    Returns:
+        For `process` and `gpu` the bytes that each part took for itself, those `before` or between
+        the parts, and the `total`.
+    """
+    from midrange_puffer.train.profiling import LABELS
+
+    report: dict[str, dict[str, int]] = {}
+    for kind in ("process", "gpu"):
+        total = getattr(ended, kind)
+        own = {name: getattr(grown[name], kind) for name in parents if name in grown}
+        outer = sum(size for name, size in own.items() if parents[name] is None)
+        for name, parent in parents.items():
+            if parent in own and name in own:
+                own[parent] -= getattr(grown[name], kind)
+        parts = {LABELS.get(name, name): size for name, size in own.items()}
+        report[kind] = {"before": total - outer, **parts, "total": total}
+    return report
+
+
 def print_report(report: Mapping[str, Any]) -> None:
     """Prints the tables of a report."""
     from rich.console import Console
@@ -202,6 +233,9 @@ def print_report(report: Mapping[str, Any]) -> None:
         f"{report['sps']:,.0f} decisions/s (mean of {report['updates']}):"
     )
     console.print(format_parts(report))
+    for kind, sizes in report["memory"].items():
+        if sizes["total"]:
+            console.print(format_memory(kind, sizes))
     console.print("  ".join(f"{name} {value:.3g}" for name, value in report["machine"].items()))
     console.print(
         f"The operators that took longest in the update traced, which took "
@@ -231,6 +265,21 @@ def format_parts(report: Mapping[str, Any]) -> "Table":
                 style=None if row["of"] else "bold",
             )
     return table
+
+
+def format_memory(kind: str, sizes: Mapping[str, int]) -> str:
+    """Returns the memory of the process or the GPU in a line, the largest parts first."""
+    before, total = sizes["before"], sizes["total"]
+    parts = sorted(
+        ((size, name) for name, size in sizes.items() if name not in ("before", "total")),
+        reverse=True,
+    )
+    words = [f"{name} {size / MIB:.0f}" for size, name in parts if size >= MIB]
+    where = "the GPU" if kind == "gpu" else "the process"
+    return (
+        f"Memory of {where}: {total / MIB:.0f} MiB. Before the first update {before / MIB:.0f}; "
+        f"taken in its parts: {', '.join(words) or 'nothing'}"
+    )
 
 
 def format_operators(report: Mapping[str, Any]) -> "Table":

@@ -3,9 +3,12 @@
 import operator
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import torch
 from torch import profiler
 from torch.autograd import DeviceType
@@ -55,6 +58,26 @@ class Profile(pufferl.Profile):
             self.pop(now)
 
 
+@dataclass(frozen=True)
+class Memory:
+    """Memory in bytes: resident memory of this process, and what torch keeps of the GPU's."""
+
+    process: int = 0
+    gpu: int = 0
+
+    @classmethod
+    def now(cls, device: str) -> "Memory":
+        """Returns the memory at this moment; without CUDA none of a GPU."""
+        gpu = torch.cuda.memory_reserved(device) if device.startswith("cuda") else 0
+        return cls(psutil.Process().memory_info().rss, gpu)
+
+    def __add__(self, other: "Memory") -> "Memory":
+        return Memory(self.process + other.process, self.gpu + other.gpu)
+
+    def __sub__(self, other: "Memory") -> "Memory":
+        return Memory(self.process - other.process, self.gpu - other.gpu)
+
+
 class TracedProfile(Profile):
     """A profile for a measurement, whose parts can also be shown in a trace.
 
@@ -65,27 +88,37 @@ class TracedProfile(Profile):
 
     Attributes:
         parents: the part that contains each part; None: the update itself.
+        grown: bytes by which memory grew in each part, with the parts in it: that of this process
+            and, with CUDA, that which torch keeps on the GPU.
+        weighs: True while memory is looked at, which takes time.
         traced: True if parts are marked in the trace of torch's profiler.
     """
 
     def __init__(self, device: str) -> None:
         super().__init__()
         self.parents: dict[str, str | None] = {}
-        self.traced = False
+        self.grown: defaultdict[str, Memory] = defaultdict(Memory)
+        self.weighs, self.traced = True, False
         self._device, self._ranges = device, []
+        self._begins: list[Memory] = []
 
     def __call__(self, name: str, epoch: int, nest: bool = False) -> None:
         """Begins a part, in place of the last one begun or within it (`nest`)."""
         self._wait()
         super().__call__(name, epoch, nest)
         self.parents.setdefault(name, self.stack[-2] if len(self.stack) > 1 else None)
+        if self.weighs:
+            self._begins.append(Memory.now(self._device))
         if self.traced:
             self._ranges.append(profiler.record_function(LABELS.get(name, name)))
             self._ranges[-1].__enter__()
 
     def pop(self, end: float) -> None:
         """Ends the last part begun, at the time `end` [s]."""
+        name = self.stack[-1]
         super().pop(end)
+        if self._begins:
+            self.grown[name] += Memory.now(self._device) - self._begins.pop()
         if self._ranges:
             self._ranges.pop().__exit__(None, None, None)
 
@@ -116,8 +149,9 @@ class Measurement:
 
     Attributes:
         updates: the number measured.
-        parents: as of `TracedProfile`.
+        parents, grown: as of `TracedProfile`; memory grows in the first updates, not timed ones.
         decisions: agent decisions of an update.
+        ended: memory after the last update measured.
         seconds: of an update, without torch's profiler.
         parts: seconds of each of its parts.
         machine: metrics of the machine meanwhile, as of `Utilization`.
@@ -138,6 +172,7 @@ class Measurement:
         self._profile, self._device = profile, device
         self._trace, self._advance = trace, advance
         self._seen = 0
+        self.grown = profile.grown
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
         """Counts an update; no rating is ever due."""
@@ -145,6 +180,7 @@ class Measurement:
         self._advance(1)
         counted = self._seen - WARM_UP
         if counted == 0:
+            self._profile.weighs = False
             self._machine = Utilization(self._device)
             self._start = time.perf_counter(), agent_steps, self._profile.seconds
         elif counted == self.updates:
@@ -169,6 +205,7 @@ class Measurement:
             name: (seconds[name] - before.get(name, 0.0)) / self.updates for name in self.parents
         }
         self.machine = self._machine.metrics()
+        self.ended = Memory.now(self._device)
 
     def _start_profiler(self) -> None:
         if self._trace:

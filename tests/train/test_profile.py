@@ -16,11 +16,11 @@ import runs
 import torch
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.profile import divide, make_report
+from midrange_puffer.commands.profile import MIB, divide, format_memory, make_report, weigh
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.train import profiling
-from midrange_puffer.train.profiling import Measurement, Profile, TracedProfile
+from midrange_puffer.train.profiling import Measurement, Memory, Profile, TracedProfile
 
 pytestmark = pytest.mark.slow
 
@@ -227,7 +227,7 @@ def test_a_report_is_json_where_a_driver_tells_nothing():
     machine = {"machine/cpu": 50.0, "gpu/utilization": math.nan}
     measurement = SimpleNamespace(
         updates=1, seconds=2.0, decisions=100, parts={}, parents={}, machine=machine,
-        traced_seconds=3.0, operators=[],
+        traced_seconds=3.0, operators=[], grown={}, ended=Memory(3, 0),
     )  # fmt: skip
     found = make_report(measurement, SimpleNamespace(config=Config({})))
     assert found["machine"] == {"machine/cpu": 50.0}
@@ -250,3 +250,36 @@ def test_what_is_in_no_part_is_told_too():
     ]
     assert [row["share"] for row in rows[:2]] == [0.375, 0.1875]
     assert [row["seconds_per_million"] for row in rows[:2]] == [1.5, 0.75]
+
+
+def test_memory_is_divided_by_the_part_that_took_it(monkeypatch):
+    """The parts' own memory and that before and between them add up to the total."""
+    held = Memory(100 * MIB, 0)
+    monkeypatch.setattr(Memory, "now", lambda device: held)
+    phases = TracedProfile("cpu")
+    for process, gpu in ((7, 1), (2, 0)):  # an update takes less than the one before
+        phases("train", 0)
+        held += Memory(process * MIB, 0)
+        phases("learn", 0, nest=True)
+        held += Memory(process * MIB, gpu * 5 * MIB)
+        phases.end()
+    phases.weighs = False
+    phases("train", 0)
+    held += Memory(50 * MIB, 0)  # later growth is in no part
+    phases.end()
+    sizes = weigh(phases.grown, phases.parents, held)
+    assert {name: size / MIB for name, size in sizes["process"].items()} == {
+        "before": 150, "learning": 9, "gradient": 9, "total": 168
+    }  # fmt: skip
+    assert {name: size / MIB for name, size in sizes["gpu"].items()} == {
+        "before": 0, "learning": 0, "gradient": 5, "total": 5
+    }  # fmt: skip
+    assert format_memory("gpu", sizes["gpu"]).endswith("taken in its parts: gradient 5")
+
+
+def test_the_parts_of_memory_add_up_to_it(profiled):
+    memory = report(profiled)["memory"]["process"]
+    parts = [size for name, size in memory.items() if name not in ("before", "total")]
+    assert memory["before"] + sum(parts) == memory["total"]
+    assert memory["total"] > 50 * MIB  # torch alone takes more
+    assert report(profiled)["memory"]["gpu"]["total"] == 0
