@@ -1,7 +1,6 @@
 """Training with continuous actions, and their entries in model files and configurations."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import frozen
@@ -11,15 +10,14 @@ import runs
 import torch
 from continuous import CONTINUOUS, fresh_policy, save
 
-from midrange_puffer.commands import exploit
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.sections import ANEW
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.train.exploiters import KINDS, Job, plan
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv
 
@@ -166,11 +164,14 @@ def test_it_holds_for_a_whole_run(tmp_path, text, message):
 
 def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     path = save(tmp_path / "a.pt", fresh_policy())
-    options = exploit.read([f"--load-model-path={path}"])
-    words = exploit.training(ANEW, resolve({}), options)
-    assert load_config(options.config, words)["env"]["action_mode"] == "continuous"
-    options = replace(options, overrides=("--env.action-mode=discrete",))
+
+    def planned(*overrides: str) -> list[Job]:
+        settings = {"kinds": KINDS[-1:], "seeds": 1, "budget": 10**6, "threads": 1}
+        return plan(path, resolve({}), "exploit.ini", overrides, tmp_path, **settings)
+
+    [job] = planned()
+    assert load_config(job.ini, job.words)["env"]["action_mode"] == "continuous"
     with pytest.raises(
         UsageError, match="action-mode=discrete: is always continuous for an exploiter"
     ):
-        exploit.training(ANEW, resolve({}), options)
+        planned("--env.action-mode=discrete")
