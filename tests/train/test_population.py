@@ -66,6 +66,19 @@ def configs(run: Path) -> list:
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
+def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path):
+    kinds = ["--population.kinds=own:-0.5:0.02,own", "--population.budget=1024"]
+    assert runs.train(tmp_path, *words(tmp_path), *kinds) == 0
+    run = tmp_path / "run"
+    trained = [(config.env["reward_draw"], config.train.ent_coef) for config in configs(run)]
+    exploit = load_config(str(tmp_path / "exploit.ini"))
+    plain = (exploit.env["reward_draw"], exploit.train.ent_coef)
+    assert trained[:2] == [(-0.5, 0.02), plain] != [plain, plain]
+    told = [(turn.reward_draw, turn.ent_coef) for turn in read_turns(run)]
+    assert told[:2] == [(-0.5, 0.02), (None, None)]
+    assert "own:-0.5:0.02" in (run / "population.txt").read_text()
+
+
 @pytest.mark.nightly
 def test_exploiters_of_a_team_are_teams(tmp_path):
     """They play the game of the run and join its pool."""
@@ -185,6 +198,12 @@ def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, c
     [
         (["--env.opponent=straight"], "exploiters join the pool"),
         (["--pool.own=False", "--pool.include=trained"], "exploiters join the pool"),
+        (
+            ["--population.kinds=own:x"],
+            "'own:x': must have the form start, start:draw or start:draw",
+        ),
+        (["--population.kinds=own,own:-20"], "own:-20: a draw must pay from -10 to 10"),
+        (["--population.kinds=own:0:nan"], "own:0:nan: entropy nan: must be a number from 0"),
         (["--population.kinds=anew,nobody"], "'nobody' is none: must be of anew, own, league"),
         (["--population.config=nowhere.ini"], "nowhere.ini"),
         (["--population.budget=100"], "population.budget = 100: must be at least 1024, the batch"),
