@@ -16,7 +16,7 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.models import spread
-from midrange_puffer.train.exploiters import PATIENCE, Exploiter, as_words, response_settings
+from midrange_puffer.train.exploiters import PATIENCE, ExploiterProcess, as_words, response_settings
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_files import Turn, read_turns, write_turns
 from midrange_puffer.train.run_folder import Run
@@ -98,7 +98,7 @@ class Population:
     def _train(self, words: Sequence[str]) -> bool:
         """Trains an exploiter in another process; returns False if a signal stopped it."""
         log = self._run.folder / LOG
-        process = Exploiter(self._settings.config, words, log, self._settings.score)
+        process = ExploiterProcess(self._settings.config, words, log, self._settings.score)
         try:
             while not process.is_over(PATIENCE):
                 if self._is_stopped():
