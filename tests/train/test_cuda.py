@@ -2,6 +2,7 @@
 
 import copy
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,7 @@ def test_an_update_is_that_of_the_cpu(tmp_path, options):
         ["--train.precision=float16", "--train.pin-memory"],
         ["--train.compile=True", "--train.compile-mode=default"],
         ["--train.cpu-offload=True", "--train.pin-memory", *BUFFER],
+        ["--train.cpu-offload=True", "--experience-buffer.on-disk=True", *BUFFER],
         ["--train.max-minibatch-size=64", "--train.kl-coef=0.1", "--train.kl-interval=2"],
         [MEMORY, "--train.precision=bfloat16"],
         [MEMORY, "--train.compile=True", "--train.compile-fullgraph=False",
@@ -151,6 +153,36 @@ def test_a_resumed_run_is_the_same_each_time(tmp_path):
         found.append(torch.load(path, weights_only=True)["weights"])
     one, other = found
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_minibatch_too_large_for_the_memory_is_divided(tmp_path, capsys):
+    """Learns as with the parts that the last warning names, set from the start."""
+    options = (ON_GPU, "--policy.hidden-size=1024", "--env.num-envs=1024",
+               "--train.total-timesteps=65536", "--train.minibatch-size=16384",
+               "--train.optimizer=adam", "--train.learning-rate=0.1", "--train.adam-eps=1",
+               "--train.tf32=False")  # fmt: skip
+    total = torch.cuda.get_device_properties(0).total_memory
+
+    def learnt(name: str, part: int, room: int) -> torch.Tensor:
+        """Returns the parameters after an update with so many bytes of memory to spare."""
+        (tmp_path / name).mkdir()
+        words = (*options, f"--train.max-minibatch-size={part}")
+        with small_trainer(tmp_path / name, *words) as trainer:
+            seed_everything(1)
+            trainer.evaluate()
+            torch.cuda.empty_cache()
+            share = min((torch.cuda.memory_reserved() + room) / total, 1.0)
+            torch.cuda.set_per_process_memory_fraction(share)
+            try:
+                trainer.train()
+            finally:
+                torch.cuda.set_per_process_memory_fraction(1.0)
+            return flat(trainer.uncompiled_policy)
+
+    limited = learnt("limited", 16384, 128 * 2**20)  # a minibatch needs some 300 MiB
+    parts = re.findall(r"gradients are added over parts of (\d+)", capsys.readouterr().err)
+    assert int(parts[-1]) < 16384
+    torch.testing.assert_close(limited, learnt("set", int(parts[-1]), total), rtol=0, atol=1e-5)
 
 
 def test_ranks_average_gradients_by_nccl(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ import torch
 from hostile import archives, damage, samples
 from hostile.outcome import require
 from midrange_puffer.checkpoint import load_policy
-from midrange_puffer.commands import cli
+from midrange_puffer.commands import cli, exploit
 from midrange_puffer.commands.plot import _read_curves
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_parameters
@@ -210,6 +210,13 @@ def _read_population(path: Path) -> object:
     return turns
 
 
+def _read_set(path: Path) -> object:
+    """Reads the command of a set of exploiters, as `puffer exploit --resume` does."""
+    options = exploit.read(["--resume", str(path.parent)])
+    check_type(options, exploit.Options, "options")
+    return options
+
+
 def _require_inside(folder: Path, name: str) -> None:
     inside = folder.joinpath(name).resolve().is_relative_to(folder.resolve())
     require(inside, f"a path leads out of the folder: {name!r:.40}")
@@ -256,6 +263,7 @@ FORMATS = {
     "replay": Format(f"{RUN}/replays/*.replay", _read_replay, archives.of_replay, is_sealed=True),
     "nash": Format("nash.json", _read_nash, _forge_json),
     "population": Format(f"{RUN}/population.json", _read_population, _forge_json),
+    "set": Format("set.json", _read_set, _forge_json),
     "report": Format("report.json", _read_curves, _forge_json),
     "lock": Format(f"{RUN}/lock", _read_lock),
     "team": Format(samples.TEAM, _read_replay, archives.of_replay, is_sealed=True),

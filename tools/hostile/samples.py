@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from midrange_puffer.commands import cli
+from midrange_puffer.commands import cli, exploit
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import game_envelope
@@ -78,10 +78,11 @@ def make(folder: Path, exported: bool = True) -> None:
 
 
 def _make_tables(folder: Path) -> None:
-    """Writes a Nash mixture, the table of a run's exploiters and the report of one."""
+    """Writes a Nash mixture, the table of a run's exploiters, and the set and report of others."""
     model = max((folder / RUN).glob("model_*.pt"))
     write_nash(folder / "nash.json", [NashMember(f"{RUN}/{model.name}", 1.0)])
     write_turns(folder / RUN, [Turn("anew", 2, 768, model.name, 512, 0.5, 0.25, 0.25, model.name)])
+    write_json(folder / exploit.SET, {"words": [f"--load-model-path={model}", "--quick"]})
     curve = {"agent_steps": [384, 768], "score": [0.25, 0.5]}
     curve |= {"win": [0.25, 0.5], "draw": [0.0, 0.0], "loss": [0.75, 0.5]}
     run = {"run": "x", "start": "anew", "seed": 1, "decisions_until": {"0.7": None}}
