@@ -66,8 +66,9 @@ def _check_stages(text: str) -> None:
 
 
 # The first weights of exploiters and their enemies: random weights against the policy in training,
-# the policy's own weights against it, or random weights against all of its pool.
-ANEW, OWN, LEAGUE_EXPLOITER = EXPLOITERS = ("anew", "own", "league")
+# the policy's own weights against it, random weights against all of its pool, or those of the
+# strongest exploiter in the pool against the policy.
+ANEW, OWN, LEAGUE_EXPLOITER, STRONGEST = EXPLOITERS = ("anew", "own", "league", "strongest")
 
 
 @dataclass(frozen=True)
@@ -407,8 +408,10 @@ class PopulationConfig(Typed):
         "it is then, or against its pool, and joins that pool; 0 = none")
     kinds: str = key("anew,own,league", check=_check_exploiters, meaning=
         "what exploiters begin with and fight, by turns: anew = random weights against the "
-        "policy; own = its weights against it; league = random weights against its pool. With "
-        "numbers, as own:-0.5:0.012, their env.reward_draw and their train.ent_coef")
+        "policy; own = its weights against it; league = random weights against its pool; "
+        "strongest = the weights of the exploiter in the pool that it does worst against (its own "
+        "before there is one), against it. With numbers, as own:-0.5:0.012, their env.reward_draw "
+        "and their train.ent_coef")
     budget: int = key(10_000_000, minimum=1, maximum=10**13, unit="agent decisions", meaning=
         "longest training of an exploiter")
     score: float = key(0.7, minimum=0.5, maximum=1, meaning=

@@ -149,7 +149,7 @@ def draw_population(
     """
     figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)
-    for kind, colour in zip(EXPLOITERS, (*COLOURS, "0.45"), strict=True):
+    for kind, colour in zip(EXPLOITERS, (*COLOURS, "0.45", "#d99a2b"), strict=True):
         points = [(x.against, x.score) for x in exploiters if x.kind == kind]
         if points:
             left.plot(*np.array(points).T, "o-", color=colour, ms=4, lw=1, label=kind)

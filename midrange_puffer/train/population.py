@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, ExploiterKind, exploiters
+from midrange_puffer.config.sections import (
+    LEAGUE_EXPLOITER,
+    OWN,
+    STRONGEST,
+    ExploiterKind,
+    exploiters,
+)
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -81,11 +87,15 @@ class Population:
 
     def _words(self, kind: ExploiterKind, victim: Path, number: int, folder: Path) -> list[str]:
         """Returns the options of an exploiter's configuration."""
-        enemies = [victim]
+        enemies, start = [victim], None
         if kind.start == LEAGUE_EXPLOITER:
             enemies = [self._run.folder / member.path for member in self._pool.members]
+        elif kind.start == OWN:
+            start = victim
+        elif kind.start == STRONGEST:
+            start = self._strongest() or victim
         train = self._run.config.train
-        settings = response_settings(enemies, self._parameters, start_own=kind.start == OWN) | {
+        settings = response_settings(enemies, self._parameters, start) | {
             **kind.words(),
             "train.total_timesteps": self._settings.budget,
             "train.seed": (train.seed + 1 + number) % 2**31,
@@ -94,6 +104,13 @@ class Population:
             "train.run_name": folder.name,
         }
         return as_words(settings)
+
+    def _strongest(self) -> Path | None:
+        """Returns the exploiter in the pool that the policy does worst against, if there is one."""
+        exploiters = [member for member in self._pool.members if member.exploiter]
+        if not exploiters:
+            return None
+        return self._run.folder / min(exploiters, key=lambda member: member.score).path
 
     def _train(self, words: Sequence[str]) -> bool:
         """Trains an exploiter in another process; returns False if a signal stopped it."""

@@ -224,7 +224,7 @@ class Turn:
         reward_draw, ent_coef: of its training; None: those of its ini file.
     """
 
-    kind: Literal["anew", "own", "league"]  # EXPLOITERS
+    kind: Literal["anew", "own", "league", "strongest"]  # EXPLOITERS
     epoch: Count
     agent_steps: Count
     against: str

@@ -79,6 +79,19 @@ def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path):
     assert "own:-0.5:0.02" in (run / "population.txt").read_text()
 
 
+def test_the_strongest_exploiter_goes_on(tmp_path):
+    """The first begins with the policy's weights, and each later one with those of an exploiter."""
+    kinds = ["--population.kinds=strongest", "--population.budget=1024"]
+    assert runs.train(tmp_path, *words(tmp_path), *kinds) == 0
+    run = tmp_path / "run"
+    first, *others = [config["base"]["load_model_path"] for config in configs(run)]
+    assert first == str(run / "model_000002.pt")
+    assert others
+    trained = [str(run / turn.path) for turn in read_turns(run)]
+    assert others[0] == trained[0]
+    assert set(others) <= set(trained)
+
+
 @pytest.mark.nightly
 def test_exploiters_of_a_team_are_teams(tmp_path):
     """They play the game of the run and join its pool."""
