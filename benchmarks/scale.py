@@ -6,6 +6,8 @@
                            "twice as much": each with all that one process has
     blocking_1, _2         so many collectors on Ray, and a learner that waits for them
     non_blocking_1, _2     the same, collecting while the learner learns from older policies
+    own buffer, shared ..  blocking_2, with a quarter of each minibatch from an experience buffer:
+                           the learner's, or one in an actor of a cluster that was there before
 
 Trains with the real command, `puffer train midrange`; engagements, batch, minibatches and optimizer
 steps are the same in all modes but the one with twice as much. A mode has two cores, or one where
@@ -21,15 +23,17 @@ Run it on an otherwise idle machine.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -67,6 +71,7 @@ PAIRS = (
             "non_blocking_2",
         )
     ),
+    ("shared buffer", "own buffer"),
 )
 # Seconds of an update, by PuffeRL's names, whose metrics count from the start of the run; "gather"
 # includes what follows. And means of metrics of one update, "collect" being of one rollout.
@@ -95,11 +100,13 @@ class Mode:
         words: overrides of the configuration.
         learners: side by side; 0: one, as without --ranks.
         cores: that it is kept to.
+        joins: True: it joins a Ray cluster that was there before it.
     """
 
     words: tuple[str, ...]
     learners: int = 0
     cores: int = 2
+    joins: bool = False
 
     @property
     def command(self) -> list[str]:
@@ -143,6 +150,8 @@ def modes(config: Config) -> dict[str, Mode]:
         cluster = {"engine": "ray", "sync": sync, "max-collectors": count}
         return Mode(tuple(f"--cluster.{key}={value}" for key, value in cluster.items()), 0, cores)
 
+    two = ray("blocking", 2).words
+    buffer = ("--experience-buffer.capacity=4096", "--experience-buffer.share=0.25")
     return {
         "serial, 1 core": Mode(serial, cores=1),
         "blocking_1, 1 core": ray("blocking", 1, cores=1),
@@ -152,6 +161,8 @@ def modes(config: Config) -> dict[str, Mode]:
         "ranks_2, twice as much": Mode(serial, learners=2),
         **{f"blocking_{count}": ray("blocking", count) for count in (1, 2)},
         **{f"non_blocking_{count}": ray("non_blocking", count) for count in (1, 2)},
+        "own buffer": Mode((*two, *buffer)),
+        "shared buffer": Mode((*two, *buffer, "--experience-buffer.shared"), joins=True),
     }
 
 
@@ -163,13 +174,17 @@ def train(
     Returns:
         Time from the command to the end of the first update [s], and the rows of metrics.
     """
-    start, begin = None, time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="midrange-scale-") as name:
+    cores = sorted(os.sched_getaffinity(0))[: mode.cores]
+    with (
+        tempfile.TemporaryDirectory(prefix="midrange-scale-", dir="/tmp") as name,
+        pinned(cores),
+        _cluster(mode, Path(name, "ray")) as joined,
+    ):
+        start, begin = None, time.perf_counter()
         run, log = Path(name, "run"), Path(name, "log")
-        command = [sys.executable, *mode.command, *words, *mode.words]
+        command = [sys.executable, *mode.command, *words, *mode.words, *joined]
         command += [f"--train.data-dir={name}", f"--train.run-name={run.name}"]
-        cores = sorted(os.sched_getaffinity(0))[: mode.cores]
-        with pinned(cores), log.open("wb") as output:
+        with log.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
             while process.poll() is None:
@@ -186,6 +201,35 @@ def train(
         if process.returncode and not is_enough(rows):
             raise SystemExit(f"{' '.join(command)}\n{log.read_text()}")
     return start, rows
+
+
+@contextlib.contextmanager
+def _cluster(mode: Mode, folder: Path) -> Iterator[list[str]]:
+    """Starts the Ray cluster that a mode joins, if it does; yields the words to join it."""
+    if not mode.joins:
+        yield []
+        return
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    host, _, port = address.partition(":")
+    words = ["--head", f"--node-ip-address={host}", f"--port={port}", f"--temp-dir={folder}"]
+    words += [f"--num-cpus={mode.cores}", "--include-dashboard=false", "--block"]
+    head = [sys.executable, "-m", "ray.scripts.scripts", "start", *words]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(head, **quiet)
+    try:
+        while True:
+            with contextlib.suppress(OSError):
+                socket.create_connection((host, int(port))).close()
+                break
+            if process.poll() is not None:
+                raise SystemExit(f"{' '.join(head)} ended with {process.returncode}")
+            time.sleep(POLL)
+        yield [f"--cluster.address={address}"]
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def reach(rows: Rows, level: float = LEVEL) -> int | None:

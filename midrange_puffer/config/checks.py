@@ -156,6 +156,20 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size, {batch}"
         )
     _check_buffer(config.experience_buffer, batch // horizon, part // horizon)
+    _check_shared(config)
+
+
+def _check_shared(config: Config) -> None:
+    """Checks that an experience buffer that is to outlive the learner has a place to live."""
+    if not config.experience_buffer.shared:
+        return
+    if config.cluster.engine is None or config.cluster.address is None:
+        raise ConfigError(
+            "experience_buffer.shared = True: the buffer is on a Ray cluster that outlives the "
+            "run: set cluster.engine = ray and cluster.address"
+        )
+    if config.experience_buffer.on_disk:
+        raise ConfigError("experience_buffer.on_disk = True: only of a buffer that is not shared")
 
 
 def _check_buffer(buffer: ExperienceBufferConfig, segments: int, drawn: int) -> None:

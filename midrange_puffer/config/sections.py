@@ -238,12 +238,16 @@ class ExperienceBufferConfig(Typed):
     capacity: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
         "how many of the latest segments (train.bptt_horizon decisions of an agent) each rank "
         "keeps to learn from again; 0 = none: on-policy. The buffer begins empty in every stage "
-        "and after a resume. With train.cpu_offload its observations are in page-locked memory")
+        "and, unless it is shared, after a resume. With train.cpu_offload its observations are in "
+        "page-locked memory")
     warm_up: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
         "segments that must be in the buffer before the first is drawn")
     on_disk: bool = key(False, meaning=
         "keep the observations in a file of the run's folder that the system maps into memory, for "
         "buffers larger than the memory; the file vanishes with the run's process")
+    shared: bool = key(False, meaning=
+        "keep it in an actor of the Ray cluster at cluster.address, which outlives the learner: a "
+        "run that is resumed goes on with the segments that are there")
     share: float = key(0.25, minimum=0.001, maximum=0.9, meaning=
         "part of a minibatch that is drawn from the buffer")
     alpha: float = key(0.6, minimum=0.0, maximum=1.0, meaning=

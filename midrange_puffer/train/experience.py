@@ -3,7 +3,8 @@
 The buffer is prioritised experience replay (Schaul et al. 2016, arXiv 1511.05952) of whole
 segments. A segment's priority is PuffeRL's within an update: the sum of |advantage|. As in PuffeRL,
 importance weights apply to the policy's loss only: values learn from segments as they are drawn.
-Every rank has its own buffer.
+Every rank has its own buffer. With collectors on a Ray cluster it may instead be on the cluster
+(cluster/shared_buffer.py).
 """
 
 import math
@@ -13,6 +14,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Protocol
 
 import torch
 
@@ -81,6 +83,11 @@ class Segments:
         for tensor in self._tensors().values():
             # A clone, since torch refuses to copy between parts of one tensor.
             tensor[rows.to(tensor.device)] = tensor[: len(rows)].clone()
+
+    def gathered(self) -> dict[str, torch.Tensor]:
+        """Returns the parts that a rollout fills, by their names."""
+        tensors = self._tensors()
+        return {name: tensors[name] for name in (*GATHERED, MASKS) if name in tensors}
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         tensors = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -204,6 +211,11 @@ def _zeros_on_disk(shape: tuple[int, ...], dtype: torch.dtype, folder: Path) -> 
     return torch.frombuffer(mapped, dtype=dtype).view(shape)
 
 
+def is_warm(settings: ExperienceBufferConfig, size: int) -> bool:
+    """True if a buffer of so many segments has enough to draw from."""
+    return size >= max(settings.warm_up, 1)
+
+
 def sampling_chances(priorities: torch.Tensor, alpha: float) -> torch.Tensor:
     """Returns chances [segments] in proportion to priorities^alpha, by PuffeRL's formula."""
     weights = torch.nan_to_num(priorities**alpha, 0, 0, 0)
@@ -221,26 +233,80 @@ def draw_without_replacement(chances: torch.Tensor, count: int) -> torch.Tensor:
     return waits.topk(count, largest=False).indices
 
 
+OlderDraws = list[tuple[torch.Tensor, torch.Tensor]]  # rows and weights for each minibatch
+
+
+class Buffer(Protocol):
+    """A buffer of older segments, as an update uses it. All rows are those of the experience.
+
+    Attributes:
+        rows: the number of rows after the fresh ones that the buffer uses.
+        size: the number of segments in the buffer.
+    """
+
+    rows: int
+    size: int
+
+    def draw_rows(
+        self, experience: Segments, minibatches: int, count: int, progress: float
+    ) -> OlderDraws | None:
+        """Draws `count` segments for each minibatch; None: there are too few yet.
+
+        Args:
+            experience: in which the segments are, when this returns.
+            minibatches: of an update.
+            count: segments for each.
+            progress: completed part of the run, 0 to 1.
+        """
+        ...
+
+    def prioritise_rows(self, rows: torch.Tensor, priorities: torch.Tensor) -> None:
+        """Sets the priorities of drawn segments."""
+        ...
+
+    def keep(self, experience: Segments) -> None:
+        """Adds the fresh segments."""
+        ...
+
+
 class ExperienceBuffer:
     """Rows of a ring of segments, in which new ones replace the oldest, and draws from them.
 
     Args:
         settings: section [experience_buffer].
         device: of row numbers, priorities and weights.
+        first: its first row in the experience, after the fresh ones.
 
     Attributes:
+        rows: the number of its rows.
         size: the number of segments in the buffer.
     """
 
-    def __init__(self, settings: ExperienceBufferConfig, device: torch.device) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: ExperienceBufferConfig, device: torch.device, first: int = 0
+    ) -> None:
+        self._settings, self._first = settings, first
         self._priorities = torch.zeros(settings.capacity, device=device)
+        self.rows = settings.capacity
         self._next = self.size = 0
 
-    @property
-    def is_warm(self) -> bool:
-        """True if the buffer holds enough segments to draw from."""
-        return self.size >= max(self._settings.warm_up, 1)
+    def draw_rows(
+        self, experience: Segments, minibatches: int, count: int, progress: float
+    ) -> OlderDraws | None:
+        """As `Buffer.draw_rows`; the segments are in the experience already."""
+        if not is_warm(self._settings, self.size):
+            return None
+        rows, weights = self.draw(minibatches, count, progress)
+        return [*zip(self._first + rows, weights[..., None], strict=True)]
+
+    def prioritise_rows(self, rows: torch.Tensor, priorities: torch.Tensor) -> None:
+        """Sets the priorities of drawn segments."""
+        self.prioritise(rows - self._first, priorities)
+
+    def keep(self, experience: Segments) -> None:
+        """Adds the fresh segments."""
+        priorities = experience.priorities[: self._first]
+        experience.keep(self._first + self.add(priorities))
 
     def add(self, priorities: torch.Tensor) -> torch.Tensor:
         """Adds segments with these priorities [n]; returns the rows to store them in [n]."""

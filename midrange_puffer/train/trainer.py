@@ -4,7 +4,7 @@ import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -20,6 +20,7 @@ from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.experience import Buffer
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.profiling import Profile
@@ -87,6 +88,7 @@ class StageTrainer(RolloutPuffeRL):
             buffer=run.config.experience_buffer,
             profile=self.profile,
             folder=run.folder,
+            shared=self.shared_buffer(),
         )
         vars(self).update(self.learner.gathered)  # the buffers that rollouts fill from now on
         self._row, self._logged_step_time = _Row(), vecenv.step_time
@@ -127,6 +129,10 @@ class StageTrainer(RolloutPuffeRL):
     def gather(self) -> None:
         """Fills the buffers with whole segments, and adds to `stats` and `global_step`."""
         super().evaluate()
+
+    def shared_buffer(self) -> Callable[[int, int], Buffer] | None:
+        """Returns what makes the learner's buffer if that is not its own; see `Learner`."""
+        return None
 
     def source_metrics(self) -> dict[str, float]:
         """Returns metrics of the source of the experience since the last row; called once a row."""

@@ -17,7 +17,7 @@ of this term estimates that of kl_coef KL(pi, ref).
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,9 @@ from midrange_puffer.config.sections import ExperienceBufferConfig, TrainConfig
 from midrange_puffer.train import ranks
 from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
 from midrange_puffer.train.experience import (
+    Buffer,
     ExperienceBuffer,
+    OlderDraws,
     Segments,
     draw_without_replacement,
     find_advantages,
@@ -50,9 +52,6 @@ class Draw(NamedTuple):
     rows: torch.Tensor
     advantages: torch.Tensor
     weights: torch.Tensor
-
-
-OlderDraws = list[tuple[torch.Tensor, torch.Tensor]]  # rows and weights for each minibatch
 
 
 class Schedule(NamedTuple):
@@ -84,6 +83,8 @@ class Learner:
         buffer: section [experience_buffer].
         profile: times the parts of an update.
         folder: where a buffer on disk has its file.
+        shared: an experience buffer that is not this learner's own, made for its number of fresh
+            segments and the most that an update draws; None: it is.
 
     Attributes:
         gathered: the tensors to fill before an update, named as those given.
@@ -102,6 +103,7 @@ class Learner:
         buffer: ExperienceBufferConfig,
         profile: Profile,
         folder: Path | None = None,
+        shared: Callable[[int, int], Buffer] | None = None,
     ) -> None:
         self._engine, self.settings, self._profile = engine, settings, profile
         self._replayed_share = buffer.share
@@ -109,8 +111,14 @@ class Learner:
         self._divide(part // settings.bptt_horizon)
         self._count = len(gathered["values"])
         longer = gathered
+        self._buffer: Buffer | None = None
         if buffer.capacity:
-            longer = lengthened(gathered, buffer.capacity, folder if buffer.on_disk else None)
+            if shared is None:
+                device = gathered["logprobs"].device
+                self._buffer = ExperienceBuffer(buffer, device, self._count)
+            else:
+                self._buffer = shared(self._count, self._minibatches * self._replayed)
+            longer = lengthened(gathered, self._buffer.rows, folder if buffer.on_disk else None)
         self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
@@ -120,7 +128,6 @@ class Learner:
             advantages=torch.zeros_like(like),
             priorities=torch.zeros_like(like[:, 0]),
         )
-        self._buffer = ExperienceBuffer(buffer, like.device) if buffer.capacity else None
         # Ranks must accumulate alike, and one cannot know what the others lack.
         self._may_not_fit = like.is_cuda and ranks.size() == 1
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
@@ -214,8 +221,7 @@ class Learner:
         means |= dict(zip(LOSSES, torch.stack(losses).mean(0), strict=True))
         means["explained_variance"] = self._explained_variance()
         if self._buffer:
-            priorities = self.experience.priorities[fresh]
-            self.experience.keep(self._count + self._buffer.add(priorities))
+            self._buffer.keep(self.experience)
         # One transfer waits for a CUDA device once, not for each of these numbers.
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
         self._profile.end()
@@ -223,10 +229,9 @@ class Learner:
 
     def _draw_older(self, progress: float) -> OlderDraws | None:
         """Draws every minibatch's segments from the buffer; None: nothing is replayed."""
-        if not (self._buffer and self._buffer.is_warm):
+        if self._buffer is None:
             return None
-        rows, weights = self._buffer.draw(self._minibatches, self._replayed, progress)
-        return [*zip(self._count + rows, weights[..., None], strict=True)]
+        return self._buffer.draw_rows(self.experience, self._minibatches, self._replayed, progress)
 
     def _begin(
         self, is_off_policy: bool, older_draws: OlderDraws | None
@@ -300,7 +305,7 @@ class Learner:
             return fresh
         rows, weights = older_draw
         find_advantages(self.experience, rows, self.settings)
-        self._buffer.prioritise(rows - self._count, self.experience.priorities[rows])
+        self._buffer.prioritise_rows(rows, self.experience.priorities[rows])
         older = Draw(rows, advantages[rows], weights)
         return Draw(*(torch.cat(pair) for pair in zip(fresh, older, strict=True)))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import ray
 import ray_nodes
 import runs
 import strangers
@@ -19,9 +20,10 @@ import torch
 from fake_actors import FakeActors
 from needs import nightly
 
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.cluster import collector, learner
+from midrange_puffer.train.cluster import collector, learner, shared_buffer
 from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
@@ -122,6 +124,54 @@ def test_a_killed_collector_is_lost_and_the_run_goes_on(tmp_path, cluster, joine
     assert counts[-1] == 1
     steps = [row["agent_steps"] for row in runs.rows(tmp_path / "run")]
     assert steps == list(range(1024, 1024 * len(counts) + 1, 1024))
+
+
+def buffers() -> list[str]:
+    """Returns the names of the experience buffers on the cluster."""
+    return [actor["name"] for actor in ray.util.list_named_actors(all_namespaces=True)]
+
+
+def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
+    tmp_path, cluster, joined, capsys
+):
+    """Also after the actor was lost, with all that was in it."""
+    words = ["--experience-buffer.capacity=160", "--experience-buffer.shared"]
+    words += [f"--cluster.address={cluster.address}"]
+
+    def act(trainer: Trainer, row: dict[str, float]) -> None:
+        (name,) = buffers()
+        assert name.endswith(str(tmp_path / "run"))
+        if row["epoch"] == 2:
+            ray.kill(ray.get_actor(name, shared_buffer.NAMESPACE))
+        if row["epoch"] == 6:
+            trainer.stop()
+
+    place = [f"--train.data-dir={tmp_path}", "--train.run-name=run"]
+    config = load_config(runs.small_config(tmp_path), [*RAY, *words, *place])
+    with Trainer(config, callbacks=[act]) as trainer:
+        trainer.run()
+    run = tmp_path / "run"
+    assert "lost the experience buffer, which begins again" in capsys.readouterr().err
+    assert runs.resume(run) == 0
+    assert "experience buffer on the cluster: 160 segments from before" in capsys.readouterr().out
+    sizes = [row["experience_buffer/size"] for row in runs.rows(run)]
+    assert sizes == [64, 128, 64, 128, 160, 160, 160, 160]
+    assert buffers() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], r"set cluster\.engine = ray and cluster\.address"),
+        (RAY, r"set cluster\.engine = ray and cluster\.address"),
+        ([*RAY, "--cluster.address=a:1", "--experience-buffer.on-disk"], "not shared"),
+    ],
+)
+def test_a_shared_buffer_needs_a_cluster_that_outlives_the_run(tmp_path, words, told):
+    words = ["--experience-buffer.capacity=128", "--experience-buffer.shared", *words]
+    with pytest.raises(ConfigError, match=told):
+        runs.train(tmp_path, *words)
+    assert not (tmp_path / "run").exists()
 
 
 def test_stages_and_the_pool_are_what_they_are_in_one_process(

@@ -1,8 +1,9 @@
 """The experience buffer: its content, the draws from it, and learning from them."""
 
+import copy
 import resource
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,7 +29,10 @@ from learners import (
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.errors import UserError
+from midrange_puffer.train.cluster import shared_buffer
+from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
 from midrange_puffer.train.experience import ExperienceBuffer, draw_without_replacement
+from midrange_puffer.train.trainer import StageTrainer
 
 CPU = torch.device("cpu")
 
@@ -190,6 +194,60 @@ def test_a_buffer_on_disk_changes_nothing(tmp_path, engine):
     (names, rows, weights), (its_names, its_rows, its_weights) = found
     assert (names, rows) == (its_names, its_rows)
     assert all(torch.equal(weights[name], its_weights[name]) for name in weights)
+
+
+class FakeRay:
+    """What a shared buffer calls of Ray, with the actor in this process."""
+
+    def remote(self, **_: object) -> Callable[[type], object]:
+        return lambda kind: SimpleNamespace(
+            options=lambda **_: SimpleNamespace(remote=lambda: FakeActor(kind()))
+        )
+
+    def get(self, result: object) -> object:
+        return result
+
+
+class FakeActor:
+    """An actor whose methods are called at once."""
+
+    def __init__(self, actor: object) -> None:
+        self._actor = actor
+
+    def __getattr__(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(remote=getattr(self._actor, name))
+
+
+def on_the_cluster(trainer: StageTrainer) -> Callable[[int, int], SharedBuffer]:
+    """Makes a shared buffer of a trainer without a cluster."""
+    settings = trainer.run.config.experience_buffer
+    return lambda first, rows: SharedBuffer(trainer.run.folder, "", settings, False, first, rows)
+
+
+@pytest.mark.parametrize("options", [(), runs.TEAM, ("--base.rnn-name=Recurrent",)])
+def test_a_buffer_on_the_cluster_is_one_of_the_learner(tmp_path, monkeypatch, options):
+    """Its segments travel, and are what they were, as are the draws."""
+    monkeypatch.setattr(shared_buffer, "ray", FakeRay())
+    monkeypatch.setattr(shared_buffer, "ray_losses", lambda: ())
+    found = []
+    for name in ("own", "shared"):
+        (tmp_path / name).mkdir()
+        if name == "shared":
+            monkeypatch.setattr(StageTrainer, "shared_buffer", on_the_cluster)
+        with small_trainer(tmp_path / name, *REPLAY, *options) as trainer:
+            rows = []
+            for _ in range(4):
+                trainer.evaluate()
+                rows.append(trainer.train())
+            found.append((rows, copy.deepcopy(trainer.uncompiled_policy)))
+    (own, ours), (shared, theirs) = found
+    assert own[-1]["experience_buffer/size"] == 150
+    for row, its in zip(own, shared, strict=True):
+        losses = {key: row[key] for key in row if key.startswith(("losses/", "experience"))}
+        assert losses == pytest.approx({key: its[key] for key in losses}, rel=1e-4, abs=1e-6)
+    assert "losses/older_ratio" in own[-1]
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
 
 
 def test_only_observations_are_on_disk_and_in_the_folder_given(tmp_path):

@@ -16,13 +16,14 @@ from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.cluster.connect import connected
-from midrange_puffer.train.experience import GATHERED, MASKS
+from midrange_puffer.train.experience import GATHERED, MASKS, Buffer
 from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import StepTime
 
 if TYPE_CHECKING:
     from midrange_puffer.train.cluster.collectors import Collectors, Job
+    from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
 
 BATCHES = 2  # in memory besides those gathered ahead: one being gathered, one being copied
 ALLOWANCE = 64 * 2**20  # bytes, for weights and the pool's models
@@ -61,6 +62,7 @@ class ClusterTrainer(StageTrainer):
     """A trainer whose experience collectors gather."""
 
     vecenv: RemoteEnvs
+    _shared: "SharedBuffer | None" = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -110,6 +112,30 @@ class ClusterTrainer(StageTrainer):
         times = [self.vecenv.step_time, *(job.rollout.step_time for job in jobs)]
         self.vecenv.step_time = StepTime.sum(times)
         self._rollout_bytes = sum(array.nbytes for array in jobs[0].rollout.buffers.values())
+
+    def train(self) -> dict[str, float]:
+        """As `StageTrainer.train`; the end of the run ends a buffer on the cluster."""
+        row = super().train()
+        if self._shared is not None and self.is_over:
+            self._shared.end()
+        return row
+
+    def shared_buffer(self) -> Callable[[int, int], Buffer] | None:
+        """Returns what makes a buffer on the cluster, with experience_buffer.shared."""
+        settings = self.run.config.experience_buffer
+        if not settings.shared:
+            return None
+        from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
+
+        shapes = {name: tensor.shape[1:] for name, tensor in self.gathered.items()}
+        title = (self.curriculum.stage, shapes)
+
+        def make(first: int, rows: int) -> Buffer:
+            is_resumed = self.run.state is not None
+            self._shared = SharedBuffer(self.run.folder, title, settings, is_resumed, first, rows)
+            return self._shared
+
+        return make
 
     def source_metrics(self) -> dict[str, float]:
         """Returns metrics of the collectors since the last row."""
