@@ -130,6 +130,7 @@ static inline float mr_limit(float x, float limit) {
 }
 
 static inline float mr_max(float a, float b) { return a > b ? a : b; }
+static inline float mr_min(float a, float b) { return a < b ? a : b; }
 
 // a where the condition holds, else b. A function reads both arguments in every lane. With ?: on array elements the
 // compiler would read or write only the chosen lanes by mask, and masked writes delay the reads that follow.

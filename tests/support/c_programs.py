@@ -37,11 +37,23 @@ def build_learner(folder: Path, name: str, compiler: str, *flags: str) -> Path:
     return _link(folder, name, [compiler, *OPTIONS, "-ffp-contract=fast", *flags], units)
 
 
+def build_library(folder: Path, name: str, compiler: str, *flags: str) -> Path:
+    """Compiles tests/support/NAME.c, which needs headers of the core alone; returns the library."""
+    path = folder / f"{name}.so"
+    options = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared", *flags]
+    _run(folder, [compiler, *OPTIONS, *options, SUPPORT / f"{name}.c", "-o", path, "-lm"])
+    return path
+
+
 def _link(folder: Path, name: str, compiler: list[str], units: Units) -> Path:
     """Compiles `units`, and links them into the program `name`."""
-    # A sanitizer preloaded into this process is none of the compiler's business.
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     commands = [["-c", *unit, "-o", target] for target, unit in units.items()]
     for command in [*commands, [*units, "-lm", "-pthread", "-o", name]]:
-        subprocess.run([*compiler, *map(str, command)], cwd=folder, env=environment, check=True)
+        _run(folder, [*compiler, *command])
     return folder / name
+
+
+def _run(folder: Path, command: Sequence[object]) -> None:
+    # A sanitizer preloaded into this process is none of the compiler's business.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run([*map(str, command)], cwd=folder, env=environment, check=True)

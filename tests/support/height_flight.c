@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// The law with height as a shared library, for tests that fly it through ctypes.
+
+#include "aircraft.h"
+
+#define NAME(name, ...) #name,
+const char *const airframe_names[] = {MR_AIRFRAME_FIELDS(NAME) NULL};
+const char *const aircraft_names[] = {MR_AIRCRAFT_FIELDS(NAME) NULL};
+const char *const missile_names[] = {MR_MISSILE_TYPE_FIELDS(NAME) NULL};
+
+#define FIRST(name, value, ...) value,
+#define SECOND(name, first, value, ...) value,
+const float light[] = {MR_AIRFRAME_FIELDS(FIRST) MR_AIRCRAFT_FIELDS(FIRST)};
+const float medium[] = {MR_AIRFRAME_FIELDS(SECOND) MR_MISSILE_TYPE_FIELDS(FIRST)};
+
+// What the fields and the actuators' rates of a body are, beside its state.
+typedef struct {
+  double gravity;
+  float dt, rudder_step, climb_step, throttle_step;
+} Setting;
+
+// A body: position, direction, speed, actuators of a fighter.
+typedef struct {
+  MrVector position, direction;
+  float v, rudder, climb, throttle;
+} Body;
+
+void air(float z, float out[3]) {
+  MrAir found = mr_air(z);
+  out[0] = found.thin, out[1] = found.density, out[2] = found.sound2;
+}
+
+// The zero-lift drag [1/m], the lift limit [m/s^2], the thrust [m/s^2] and the level drag D/v [1/s].
+void performance(const MrAircraftFields *fields, double gravity, float z, float v, float throttle, float lift,
+                 float out[4]) {
+  MrAircraft type = mr_derive_aircraft(fields, gravity);
+  MrAir here = mr_air(z);
+  float mach2 = v * v * here.sound2;
+  out[0] = mr_zero_lift_drag(&type.frame, here.density, mach2);
+  out[1] = mr_lift_limit(&type.frame, here.density, v * v);
+  out[2] = mr_engine(&type, here.thin, mach2, throttle);
+  out[3] = mr_drag(&type.frame, &here, v, lift * lift);
+}
+
+float missile_drag(const MrMissileFields *fields, double gravity, float mach2) {
+  MrMissileType type = mr_derive_missile_type(fields, gravity);
+  return mr_zero_lift_drag(&type.frame, 1.0f, mach2);
+}
+
+static float actuate(float at, float to, float step) { return mr_clip(to, at - step, at + step); }
+
+void fly_fighter(const MrAircraftFields *fields, const Setting *set, Body *b, const float command[3], int steps) {
+  MrAircraft type = mr_derive_aircraft(fields, set->gravity);
+  float g = (float)set->gravity;
+  for (int n = 0; n < steps; n++) {
+    b->rudder = actuate(b->rudder, command[0], set->rudder_step);
+    b->climb = actuate(b->climb, command[1], set->climb_step);
+    b->throttle = actuate(b->throttle, command[2], set->throttle_step);
+    MrForces forces = mr_fighter_forces(&type, g, b->position.z, b->direction, b->v, b->rudder, b->climb, b->throttle);
+    mr_move(set->dt, g, &forces, &b->position, &b->direction, &b->v);
+    if (n % 5 == 4) b->direction = mr_unit(b->direction);
+  }
+}
+
+void guide(const MrMissileFields *fields, double gravity, const MrVector *sight, const MrVector *closing,
+           const MrVector *direction, float v, MrVector *asked) {
+  MrMissileType type = mr_derive_missile_type(fields, gravity);
+  *asked = mr_guide3(&type, (float)gravity, *sight, *closing, *direction, v);
+}
+
+// Flies a missile for a step, with the thrust of its age in steps. `asked` NULL: guided at the target.
+void fly_missile(const MrMissileFields *fields, const Setting *set, Body *b, const MrVector *asked, const Body *target,
+                 int age) {
+  MrMissileType type = mr_derive_missile_type(fields, set->gravity);
+  float g = (float)set->gravity, w = target->v;
+  MrVector lift, d = b->direction, e = target->direction;
+  if (asked) {
+    lift = *asked;
+  } else {
+    MrVector sight = {target->position.x - b->position.x, target->position.y - b->position.y,
+                      target->position.z - b->position.z};
+    MrVector closing = {w * e.x - b->v * d.x, w * e.y - b->v * d.y, w * e.z - b->v * d.z};
+    lift = mr_guide3(&type, g, sight, closing, d, b->v);
+  }
+  float thrust = fields->thrust * mr_clip(fields->burn_time / set->dt - (float)age, 0.0f, 1.0f);
+  MrForces forces = mr_missile_forces(&type, g, b->position.z, d, b->v, lift, thrust);
+  mr_move(set->dt, g, &forces, &b->position, &b->direction, &b->v);
+}
+
+float least_range2(const MrVector *a, const MrVector *b) { return mr_least_range2(*a, *b); }
