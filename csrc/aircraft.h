@@ -18,11 +18,11 @@
   X(terminal_speed, 515, 320, 100, 2000, "m/s", "free-fall terminal speed at sea level, below the drag rise; sets zero-lift drag g/Vt^2") \
   X(turn_radius, 430, 600, 100, 20000, "m", "turn radius at full lift at sea level, load limit aside") \
   X(lift_drag, 9.2f, 3, 0.5f, 30, "1", "best lift-to-drag ratio below the drag rise; sets induced drag") \
-  X(load_limit, 9, 40, 0, 200, "g", "structural limit of lift") \
-  X(onset_mach, 0.82f, 0.5f, 0.3f, 2, "Mach", "zero-lift drag begins to rise here") \
-  X(peak_mach, 1.1f, 1.05f, 0.4f, 3, "Mach", "zero-lift drag is greatest here, over that in proportion to v^2") \
-  X(peak_drag, 2.2f, 1.5f, 1, 5, "1", "zero-lift drag at the peak, as a multiple of that below the rise") \
-  X(high_drag, 1.45f, 0.55f, 0.3f, 5, "1", "zero-lift drag far above the peak, as such a multiple")
+  X(load_limit, 9, 40, 0, 200, "g", "structural limit of lift; 0 = none") \
+  X(onset_mach, 0.82f, 0.5f, 0.3f, 2, "Mach", "zero-lift drag begins to rise here, below peak_mach") \
+  X(peak_mach, 1.1f, 1.05f, 0.4f, 3, "Mach", "zero-lift drag has risen to peak_drag here") \
+  X(peak_drag, 2.2f, 1.5f, 1, 5, "1", "zero-lift drag at peak_mach, as a multiple of that below the rise") \
+  X(high_drag, 1.45f, 0.55f, 0.3f, 5, "1", "zero-lift drag far above peak_mach, as such a multiple")
 
 #define MR_AIRCRAFT_FIELDS(X) \
   X(thrust, 13.5f, 0, 100, "m/s^2", "thrust acceleration at sea level, full throttle and about Mach 0.82") \

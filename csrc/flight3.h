@@ -56,7 +56,7 @@ static inline float mr_dot(MrVector a, MrVector b) { return a.x * b.x + a.y * b.
 
 // Forces --------------------------------------------------------------------------------------------------
 
-// The zero-lift drag [1/m]: flat below the onset, a peak at the peak Mach number, another level far above it.
+// The zero-lift drag [1/m]: flat below the onset, a peak near the peak Mach number, another level far above it.
 static inline float mr_zero_lift_drag(const MrAirframe3 *frame, float density, float mach2) {
   float y = mr_max(mach2 - frame->onset2, 0.0f);
   return frame->cd0 * density * (1.0f + y * (frame->rise + frame->high * y) / (y * y + frame->width4));
@@ -112,16 +112,16 @@ static inline MrForces mr_fighter_forces(const MrAircraft *type, float gravity, 
 // Guidance ------------------------------------------------------------------------------------------------
 
 // The lift that a missile's guidance asks for [m/s^2]: proportional navigation to a point above its target, and what
-// carries its weight. It is across the path. `sight` is target - missile [m], `closing` the difference of their
-// velocities [m/s].
-static inline MrVector mr_guide3(const MrMissileType *type, float gravity, MrVector sight, MrVector closing, MrVector d,
+// carries its weight. It is across the path. `sight` is the target's position less the missile's [m], `drift` the
+// target's velocity less the missile's [m/s].
+static inline MrVector mr_guide3(const MrMissileType *type, float gravity, MrVector sight, MrVector drift, MrVector d,
                                  float v) {
   float range2 = mr_dot(sight, sight);
   sight.z += mr_min(range2 * type->loft, type->loft_max);
   float n = type->navigation * v / mr_max(range2, 1.0f);
-  float a = n * mr_dot(sight, d), b = n * mr_dot(closing, d), weight = gravity * d.z;
-  return (MrVector){a * closing.x - b * sight.x - weight * d.x, a * closing.y - b * sight.y - weight * d.y,
-                    a * closing.z - b * sight.z - weight * d.z + gravity};
+  float a = n * mr_dot(sight, d), b = n * mr_dot(drift, d), weight = gravity * d.z;
+  return (MrVector){a * drift.x - b * sight.x - weight * d.x, a * drift.y - b * sight.y - weight * d.y,
+                    a * drift.z - b * sight.z - weight * d.z + gravity};
 }
 
 // The forces on a missile at the height z, whose guidance asks for a lift.
@@ -157,7 +157,7 @@ static inline void mr_move(float dt, float gravity, const MrForces *forces, MrVe
   *d = (MrVector){d->x + twice * (e.x - h2 * d->x), d->y + twice * (e.y - h2 * d->y), d->z + twice * (e.z - h2 * d->z)};
 }
 
-// Shortens or lengthens a direction to 1, from which rounding takes it in many steps. Once a decision.
+// Brings a direction back to length 1, from which rounding moves it. Once a decision.
 static inline MrVector mr_unit(MrVector d) {
   float scale = 1.5f - 0.5f * mr_dot(d, d);
   return (MrVector){d.x * scale, d.y * scale, d.z * scale};

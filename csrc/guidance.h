@@ -24,8 +24,8 @@ typedef struct {
 // The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
 static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
-// Commands of guidance to a missile: the rudder, before it is clipped to -1 ... 1, and the load limit of Cl [1/m] as a
-// multiple of k->load_by_navigation.
+// Commands of guidance to a missile: the rudder, before it is clipped to -1 ... 1, and what k->load_by_navigation
+// is multiplied by to give the load limit of Cl [1/m].
 typedef struct {
   float command, limit;
 } MrGuidance;

@@ -23,8 +23,8 @@
 
 #if MR_SIDE == 1
 // A missile's key is an integer that holds both its order and its slot. The high bits are those of the time to go as a
-// float, since positive floats sort like their bits. The lowest bits, MR_SLOT_BITS, are the slot, which decides only
-// between missiles whose high bits are equal. Missiles that do not close come last, the older first.
+// float, since positive floats sort like their bits. The lowest bits, the mask MR_SLOT_BITS, are the slot, which
+// decides only between missiles whose high bits are equal. Missiles that do not close come last, the older first.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
 _Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
 _Static_assert(MR_OWN_MISSILES_OBSERVED <= MR_INBOUND_OBSERVED, "the own missiles that are observed are ranked");

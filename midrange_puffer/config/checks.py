@@ -93,7 +93,7 @@ def check_update(config: Config) -> None:
     Raises:
         ConfigError: With the numbers that do not fit.
     """
-    if config.vec.num_workers != "auto":  # whose number divides the engagements anew
+    if config.vec.num_workers != "auto":  # the engagements are divided among them at the start
         return
     instances = config.vec.num_envs
     for part in run_configs(config):
@@ -123,8 +123,8 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size {batch} must be a multiple of {rollout} = {agents} agents x "
             f"bptt_horizon {horizon}"
         )
-    # Learning begins every segment without a memory; so does gathering, but only an update's first.
-    # A collector gathers one at a time.
+    # Learning begins every segment without a memory. Gathering does so in the first segment of an
+    # update only. A collector gathers one segment at a time.
     memory = f"base.rnn_name = {rnn_name}" if rnn_name else ""
     if config.base.policy_name == ATTENTION:
         memory = f"base.policy_name = {ATTENTION}"
@@ -160,15 +160,22 @@ def check_training(config: Config, agents: int) -> None:
 
 
 def _check_shared(config: Config) -> None:
-    """Checks that an experience buffer that is to outlive the learner has a place to live."""
-    if not config.experience_buffer.shared:
+    """Checks that an experience buffer is, and can be, where it is to be."""
+    buffer = config.experience_buffer
+    for name, is_set in (("shared", buffer.shared), ("on_disk", buffer.on_disk)):
+        if is_set and not buffer.capacity:
+            raise ConfigError(
+                f"experience_buffer.{name} = True: there is no buffer while "
+                f"experience_buffer.capacity is 0"
+            )
+    if not buffer.shared:
         return
     if config.cluster.engine is None or config.cluster.address is None:
         raise ConfigError(
             "experience_buffer.shared = True: the buffer is on a Ray cluster that outlives the "
             "run: set cluster.engine = ray and cluster.address"
         )
-    if config.experience_buffer.on_disk:
+    if buffer.on_disk:
         raise ConfigError("experience_buffer.on_disk = True: only of a buffer that is not shared")
 
 

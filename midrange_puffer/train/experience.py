@@ -101,7 +101,7 @@ def settle_deaths(
     masks: torch.Tensor,
     gamma: float,
 ) -> None:
-    """Pays each decision in which a fighter dies for what its side receives later, in place.
+    """Credits what a side receives later to the decision in which a fighter died, in place.
 
     A dead fighter decides nothing, and nothing is learnt from its rows. But its side fights on, and
     the outcome is a consequence of the decision in which it died. So the rewards of its dead time
@@ -240,11 +240,9 @@ class Buffer(Protocol):
     """A buffer of older segments, as an update uses it. All rows are those of the experience.
 
     Attributes:
-        rows: the number of rows after the fresh ones that the buffer uses.
         size: the number of segments in the buffer.
     """
 
-    rows: int
     size: int
 
     def draw_rows(
@@ -278,7 +276,6 @@ class ExperienceBuffer:
         first: its first row in the experience, after the fresh ones.
 
     Attributes:
-        rows: the number of its rows.
         size: the number of segments in the buffer.
     """
 
@@ -287,7 +284,6 @@ class ExperienceBuffer:
     ) -> None:
         self._settings, self._first = settings, first
         self._priorities = torch.zeros(settings.capacity, device=device)
-        self.rows = settings.capacity
         self._next = self.size = 0
 
     def draw_rows(

@@ -107,10 +107,11 @@ class Population:
 
     def _strongest(self) -> Path | None:
         """Returns the exploiter in the pool that the policy does worst against, if there is one."""
-        exploiters = [member for member in self._pool.members if member.exploiter]
-        if not exploiters:
+        members = [member for member in self._pool.members if member.exploiter]
+        met = [member for member in members if member.games] or members
+        if not met:
             return None
-        return self._run.folder / min(exploiters, key=lambda member: member.score).path
+        return self._run.folder / min(met, key=lambda member: member.score).path
 
     def _train(self, words: Sequence[str]) -> bool:
         """Trains an exploiter in another process; returns False if a signal stopped it."""

@@ -130,8 +130,8 @@ class StageTrainer(RolloutPuffeRL):
         """Fills the buffers with whole segments, and adds to `stats` and `global_step`."""
         super().evaluate()
 
-    def shared_buffer(self) -> Callable[[int, int], Buffer] | None:
-        """Returns what makes the learner's buffer if that is not its own; see `Learner`."""
+    def shared_buffer(self) -> Callable[[int], Buffer] | None:
+        """Returns what makes a buffer outside the learner, or None; see `Learner`."""
         return None
 
     def source_metrics(self) -> dict[str, float]:

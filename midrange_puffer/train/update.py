@@ -83,8 +83,8 @@ class Learner:
         buffer: section [experience_buffer].
         profile: times the parts of an update.
         folder: where a buffer on disk has its file.
-        shared: an experience buffer that is not this learner's own, made for its number of fresh
-            segments and the most that an update draws; None: it is.
+        shared: makes an experience buffer outside the learner, for its number of fresh segments;
+            None: it has its own.
 
     Attributes:
         gathered: the tensors to fill before an update, named as those given.
@@ -103,7 +103,7 @@ class Learner:
         buffer: ExperienceBufferConfig,
         profile: Profile,
         folder: Path | None = None,
-        shared: Callable[[int, int], Buffer] | None = None,
+        shared: Callable[[int], Buffer] | None = None,
     ) -> None:
         self._engine, self.settings, self._profile = engine, settings, profile
         self._replayed_share = buffer.share
@@ -113,12 +113,14 @@ class Learner:
         longer = gathered
         self._buffer: Buffer | None = None
         if buffer.capacity:
+            drawn = min(self._minibatches * self._replayed, buffer.capacity)
+            rows = buffer.capacity if shared is None else drawn
+            longer = lengthened(gathered, rows, folder if buffer.on_disk else None)
             if shared is None:
                 device = gathered["logprobs"].device
                 self._buffer = ExperienceBuffer(buffer, device, self._count)
             else:
-                self._buffer = shared(self._count, self._minibatches * self._replayed)
-            longer = lengthened(gathered, self._buffer.rows, folder if buffer.on_disk else None)
+                self._buffer = shared(self._count)
         self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from needs import nightly
-from places import CSRC
+from places import CSRC, SUPPORT
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
@@ -100,6 +100,7 @@ def included(path: Path) -> set[str]:
 
 def test_headers_that_are_part_of_the_kernel_say_so():
     units = [path for path in CSRC.glob("*.c") if path.name != "kernel.c"]
+    units.append(SUPPORT / "height_flight.c")  # the law of height, which no game flies yet
     others = set().union(*map(included, units))
     of_kernel = included(CSRC / "kernel.c") - others
     assert {path.name for path in CSRC.glob("*.h")} == of_kernel | others

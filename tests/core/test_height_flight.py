@@ -145,7 +145,9 @@ def test_o6_stall_and_corner_speed(law, z, stall, corner, turn):
     assert root(lambda v: lift(v) - GRAVITY, 10, 300) == pytest.approx(stall, abs=0.05)
     assert lift(corner + 1) == pytest.approx(9 * GRAVITY)
     assert lift(corner - 1) < 9 * GRAVITY
-    rate = sqrt((9 * GRAVITY) ** 2 - GRAVITY**2) / corner
+    rate = sqrt(lift(corner + 1) ** 2 - GRAVITY**2) / root(
+        lambda v: lift(v) - 8.9999 * GRAVITY, 100, 600
+    )
     assert np.degrees(rate) == pytest.approx(turn, abs=0.15)
 
 
@@ -296,11 +298,14 @@ def test_o13_a_chase_in_a_tilted_plane_stays_in_it(library):
     up = np.cross(along, across)
     target = body(8000 * along + 6000 * up, 0.2 * along - up, 250)
     shot = body((0, 0, 0), along, 800)
-    for age in range(100):
-        law.shoot(shot, age, target=target)
+    sights = [target.array()[:3]]
+    while len(sights) < 3 or np.linalg.norm(sights[-1]) < np.linalg.norm(sights[-2]):
+        law.shoot(shot, age=0, target=target)
         place = target.array()[:3] + 25 * target.array()[3:6]
         target.position = height.Vector(*place)
         assert abs(shot.array()[:3] @ across) < 0.5
+        sights.append(target.array()[:3] - shot.array()[:3])
+    assert min(law.least_range(*pair) for pair in itertools.pairwise(sights)) < 20
 
 
 def test_o14_loft_is_a_parabola_of_the_range(library):
@@ -374,6 +379,15 @@ def test_a_pass_is_measured_between_the_steps(law):
     assert law.least_range((-300, 40, 30), (500, 40, 30)) == pytest.approx(50, rel=1e-5)
     assert law.least_range((100, 0, 0), (300, 0, 0)) == pytest.approx(100)
     assert law.least_range((-300, 0, 0), (-100, 0, 50)) == pytest.approx(sqrt(12_500), rel=1e-5)
+
+
+def test_the_traces_are_flights_of_the_reference(law):
+    """By RK4, whose error at this step is below the last digit that is compared."""
+    start, *rows = trace("fighter_level_full")
+    state = start[1:]
+    for row in rows[:20]:
+        state = ref.fly_fighter(law.aircraft, state, 1, 0.01)
+        np.testing.assert_allclose(state, row[1:], rtol=1e-6, atol=1e-4)
 
 
 # Flights ---------------------------------------------------------------------------------------
@@ -477,8 +491,8 @@ def test_random_missiles_are_those_of_the_reference(law):
         target.position = height.Vector(*rng.normal(size=2) * 20_000, rng.uniform(0, 15_000))
         before, aim = shot.array(), target.array()
         direction, v = before[3:6], before[6]
-        sight, closing = aim[:3] - before[:3], aim[6] * aim[3:6] - v * direction
-        asked = ref.guide(law.missile, sight, closing, direction, v)
+        sight, drift = aim[:3] - before[:3], aim[6] * aim[3:6] - v * direction
+        asked = ref.guide(law.missile, sight, drift, direction, v)
         across, slowed = ref.missile_forces(law.missile, before, asked)
         age = int(rng.integers(0, 100))
         pushed = law.missile["thrust"] * np.clip(80 - age, 0, 1)
@@ -488,10 +502,13 @@ def test_random_missiles_are_those_of_the_reference(law):
 
 
 def test_wild_flights_stay_finite(library):
-    """With any fields within their ranges, steps to 0.5 s, and starts straight up or down."""
+    """Of odd types, with steps to 0.5 s, from starts straight up and down, too."""
     rng = np.random.default_rng(9)
     for _ in range(300):
-        aircraft = {"turn_radius": 10 ** rng.uniform(2, 4.3), "load_limit": rng.uniform(0, 100),
+        onset = rng.uniform(0.3, 2)
+        aircraft = {"onset_mach": onset, "peak_mach": onset + rng.uniform(0.01, 1),
+                    "peak_drag": rng.uniform(1, 5), "high_drag": rng.uniform(0.3, 5)}  # fmt: skip
+        aircraft |= {"turn_radius": 10 ** rng.uniform(2, 4.3), "load_limit": rng.uniform(0, 100),
                     "lift_drag": rng.uniform(0.5, 30), "terminal_speed": rng.uniform(100, 2000),
                     "thrust": rng.uniform(0, 100), "climb_load": rng.uniform(0.5, 20)}  # fmt: skip
         law = Law(library, dt=rng.uniform(0.001, 0.5), aircraft=aircraft, missile=aircraft)

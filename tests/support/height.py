@@ -100,11 +100,11 @@ class Law:
         return body
 
     def guide(
-        self, sight: Sequence[float], closing: Sequence[float], direction: Sequence[float], v: float
+        self, sight: Sequence[float], drift: Sequence[float], direction: Sequence[float], v: float
     ) -> np.ndarray:
         """Returns the lift that a missile's guidance asks for, [3]."""
         asked = Vector()
-        vectors = (byref(Vector(*one)) for one in (sight, closing, direction))
+        vectors = (byref(Vector(*one)) for one in (sight, drift, direction))
         self._c.guide(self._missile, c_double(self.gravity), *vectors, c_float(v), byref(asked))
         return np.array([asked.x, asked.y, asked.z])
 

@@ -14,7 +14,7 @@ const char *const missile_names[] = {MR_MISSILE_TYPE_FIELDS(NAME) NULL};
 const float light[] = {MR_AIRFRAME_FIELDS(FIRST) MR_AIRCRAFT_FIELDS(FIRST)};
 const float medium[] = {MR_AIRFRAME_FIELDS(SECOND) MR_MISSILE_TYPE_FIELDS(FIRST)};
 
-// What the fields and the actuators' rates of a body are, beside its state.
+// Gravity, the length of a step, and the actuators' greatest changes in a step.
 typedef struct {
   double gravity;
   float dt, rudder_step, climb_step, throttle_step;
@@ -63,10 +63,10 @@ void fly_fighter(const MrAircraftFields *fields, const Setting *set, Body *b, co
   }
 }
 
-void guide(const MrMissileFields *fields, double gravity, const MrVector *sight, const MrVector *closing,
+void guide(const MrMissileFields *fields, double gravity, const MrVector *sight, const MrVector *drift,
            const MrVector *direction, float v, MrVector *asked) {
   MrMissileType type = mr_derive_missile_type(fields, gravity);
-  *asked = mr_guide3(&type, (float)gravity, *sight, *closing, *direction, v);
+  *asked = mr_guide3(&type, (float)gravity, *sight, *drift, *direction, v);
 }
 
 // Flies a missile for a step, with the thrust of its age in steps. `asked` NULL: guided at the target.
@@ -80,8 +80,8 @@ void fly_missile(const MrMissileFields *fields, const Setting *set, Body *b, con
   } else {
     MrVector sight = {target->position.x - b->position.x, target->position.y - b->position.y,
                       target->position.z - b->position.z};
-    MrVector closing = {w * e.x - b->v * d.x, w * e.y - b->v * d.y, w * e.z - b->v * d.z};
-    lift = mr_guide3(&type, g, sight, closing, d, b->v);
+    MrVector drift = {w * e.x - b->v * d.x, w * e.y - b->v * d.y, w * e.z - b->v * d.z};
+    lift = mr_guide3(&type, g, sight, drift, d, b->v);
   }
   float thrust = fields->thrust * mr_clip(fields->burn_time / set->dt - (float)age, 0.0f, 1.0f);
   MrForces forces = mr_missile_forces(&type, g, b->position.z, d, b->v, lift, thrust);

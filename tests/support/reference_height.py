@@ -55,7 +55,8 @@ def drag(fields: Fields, z: float, v: float, lift: float, gravity: float = GRAVI
 
 def lift_limit(fields: Fields, z: float, v: float, gravity: float = GRAVITY) -> float:
     """Returns the greatest lift [m/s^2]."""
-    return min(air(z)[1] * v**2 / fields["turn_radius"], fields["load_limit"] * gravity)
+    load = fields["load_limit"] * gravity or np.inf
+    return min(air(z)[1] * v**2 / fields["turn_radius"], load)
 
 
 def thrust(fields: Fields, z: float, v: float) -> float:
@@ -92,12 +93,12 @@ def fighter_forces(
 
 
 def guide(
-    fields: Fields, sight: np.ndarray, closing: np.ndarray, direction: np.ndarray, v: float
+    fields: Fields, sight: np.ndarray, drift: np.ndarray, direction: np.ndarray, v: float
 ) -> np.ndarray:
     """Returns the lift that guidance asks for [3]."""
     range2 = sight @ sight
     raised = sight + min(range2 / fields["loft_radius"], fields["loft_max"]) * UP
-    turn = closing * (raised @ direction) - raised * (closing @ direction)
+    turn = drift * (raised @ direction) - raised * (drift @ direction)
     weight = GRAVITY * (UP - direction[2] * direction)
     return fields["navigation"] * v / max(range2, 1) * turn + weight
 
@@ -113,12 +114,14 @@ def missile_forces(
     return lift - weight, drag(fields, z, v, float(np.linalg.norm(lift)))
 
 
-def rate(state: np.ndarray, across: np.ndarray, along: float) -> np.ndarray:
+def rate(
+    state: np.ndarray, across: np.ndarray, along: float, gravity: float = GRAVITY
+) -> np.ndarray:
     """Returns the rate of a state; `along` is thrust less drag. Actuators stay."""
     change = np.zeros_like(state)
     change[:3] = state[6] * state[3:6]
     change[3:6] = across / state[6]
-    change[6] = along - GRAVITY * state[5]
+    change[6] = along - gravity * state[5]
     return change
 
 
@@ -137,7 +140,7 @@ def fly_fighter(
 
     def derivative(at: np.ndarray) -> np.ndarray:
         across, slowed, pushed = fighter_forces(fields, at, gravity)
-        return rate(at, across, pushed - slowed)
+        return rate(at, across, pushed - slowed, gravity)
 
     for _ in range(round(time / dt)):
         state = rk4(derivative, state, dt)

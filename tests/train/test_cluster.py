@@ -134,13 +134,13 @@ def buffers() -> list[str]:
 def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
     tmp_path, cluster, joined, capsys
 ):
-    """Also after the actor was lost, with all that was in it."""
+    """Also after the actor was lost with all that was in it, and the run's folder was moved."""
     words = ["--experience-buffer.capacity=160", "--experience-buffer.shared"]
     words += [f"--cluster.address={cluster.address}"]
 
     def act(trainer: Trainer, row: dict[str, float]) -> None:
         (name,) = buffers()
-        assert name.endswith(str(tmp_path / "run"))
+        assert name == shared_buffer.actor_name(tmp_path / "run")
         if row["epoch"] == 2:
             ray.kill(ray.get_actor(name, shared_buffer.NAMESPACE))
         if row["epoch"] == 6:
@@ -150,8 +150,8 @@ def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
     config = load_config(runs.small_config(tmp_path), [*RAY, *words, *place])
     with Trainer(config, callbacks=[act]) as trainer:
         trainer.run()
-    run = tmp_path / "run"
-    assert "lost the experience buffer, which begins again" in capsys.readouterr().err
+    run = (tmp_path / "run").rename(tmp_path / "moved")
+    assert "lost the experience buffer: " in capsys.readouterr().err
     assert runs.resume(run) == 0
     assert "experience buffer on the cluster: 160 segments from before" in capsys.readouterr().out
     sizes = [row["experience_buffer/size"] for row in runs.rows(run)]
@@ -165,6 +165,7 @@ def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
         ([], r"set cluster\.engine = ray and cluster\.address"),
         (RAY, r"set cluster\.engine = ray and cluster\.address"),
         ([*RAY, "--cluster.address=a:1", "--experience-buffer.on-disk"], "not shared"),
+        (["--experience-buffer.capacity=0"], r"shared = True: there is no buffer while"),
     ],
 )
 def test_a_shared_buffer_needs_a_cluster_that_outlives_the_run(tmp_path, words, told):

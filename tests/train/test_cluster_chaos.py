@@ -134,7 +134,7 @@ def test_a_killed_learner_leaves_no_collector_and_its_run_ends_on_the_same_clust
     rows = job.rows()
     assert [row["agent_steps"] for row in rows] == list(range(UPDATE, goal + 1, UPDATE))
     assert rows[-1]["cluster/collectors"] == 2
-    # 256 segments an update: the buffer has outlived the learner, and is at an end with the run.
-    assert [row["experience_buffer/size"] for row in rows] == [256] + [512] * (len(rows) - 1)
+    # The buffer has outlived the learner. Before that it may have been on the lost node.
+    assert {row["experience_buffer/size"] for row in rows[before:]} == {512}
     last = [row["environment/score"] for row in rows[-10:]]
     assert sum(last) / len(last) > 0.9

@@ -166,7 +166,7 @@ def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     path = save(tmp_path / "a.pt", fresh_policy())
 
     def planned(*overrides: str) -> list[Job]:
-        settings = {"kinds": KINDS[-1:], "seeds": 1, "budget": 10**6, "threads": 1}
+        settings = {"kinds": KINDS[-1:], "seeds": 1, "budget": 10**6, "workers": 1}
         return plan(path, resolve({}), "exploit.ini", overrides, tmp_path, **settings)
 
     [job] = planned()

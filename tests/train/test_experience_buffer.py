@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
+import ray
 import runs
 import torch
 from hypothesis import given
@@ -197,7 +198,9 @@ def test_a_buffer_on_disk_changes_nothing(tmp_path, engine):
 
 
 class FakeRay:
-    """What a shared buffer calls of Ray, with the actor in this process."""
+    """What a shared buffer calls of Ray, with the actor in this process. Everything is copied."""
+
+    exceptions = ray.exceptions
 
     def remote(self, **_: object) -> Callable[[type], object]:
         return lambda kind: SimpleNamespace(
@@ -207,6 +210,9 @@ class FakeRay:
     def get(self, result: object) -> object:
         return result
 
+    def kill(self, actor: object) -> None:
+        """Does nothing."""
+
 
 class FakeActor:
     """An actor whose methods are called at once."""
@@ -215,13 +221,19 @@ class FakeActor:
         self._actor = actor
 
     def __getattr__(self, name: str) -> SimpleNamespace:
-        return SimpleNamespace(remote=getattr(self._actor, name))
+        def call(*given: object) -> object:
+            if name == "begin":  # without its seed it draws what the learner would draw
+                with torch.random.fork_rng():
+                    return self._actor.begin(*given)
+            return copy.deepcopy(getattr(self._actor, name)(*copy.deepcopy(given)))
+
+        return SimpleNamespace(remote=call)
 
 
-def on_the_cluster(trainer: StageTrainer) -> Callable[[int, int], SharedBuffer]:
+def on_the_cluster(trainer: StageTrainer) -> Callable[[int], SharedBuffer]:
     """Makes a shared buffer of a trainer without a cluster."""
     settings = trainer.run.config.experience_buffer
-    return lambda first, rows: SharedBuffer(trainer.run.folder, "", settings, False, first, rows)
+    return lambda first: SharedBuffer("", "", settings, first, seed=0, patience=0)
 
 
 @pytest.mark.parametrize("options", [(), runs.TEAM, ("--base.rnn-name=Recurrent",)])
@@ -229,6 +241,7 @@ def test_a_buffer_on_the_cluster_is_one_of_the_learner(tmp_path, monkeypatch, op
     """Its segments travel, and are what they were, as are the draws."""
     monkeypatch.setattr(shared_buffer, "ray", FakeRay())
     monkeypatch.setattr(shared_buffer, "ray_losses", lambda: ())
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: None)
     found = []
     for name in ("own", "shared"):
         (tmp_path / name).mkdir()

@@ -79,17 +79,25 @@ def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path):
     assert "own:-0.5:0.02" in (run / "population.txt").read_text()
 
 
-def test_the_strongest_exploiter_goes_on(tmp_path):
-    """The first begins with the policy's weights, and each later one with those of an exploiter."""
-    kinds = ["--population.kinds=strongest", "--population.budget=1024"]
-    assert runs.train(tmp_path, *words(tmp_path), *kinds) == 0
-    run = tmp_path / "run"
-    first, *others = [config["base"]["load_model_path"] for config in configs(run)]
-    assert first == str(run / "model_000002.pt")
-    assert others
-    trained = [str(run / turn.path) for turn in read_turns(run)]
-    assert others[0] == trained[0]
-    assert set(others) <= set(trained)
+def test_the_strongest_exploiter_goes_on(tmp_path, monkeypatch):
+    """The first begins as the policy, later ones as that which the policy does worst against."""
+    expected, words_of = [], Population._words
+
+    def watched(population: Population, *given: object) -> list[str]:
+        pool = [member for member in population._pool.members if member.exploiter]
+        for number, member in enumerate(pool):
+            member.score = abs(number - 1) / 10  # the second is the strongest
+        first = str(tmp_path / "run" / "model_000001.pt")
+        strongest = pool[min(1, len(pool) - 1)].path if pool else first
+        expected.append(str(tmp_path / "run" / strongest))
+        return words_of(population, *given)
+
+    monkeypatch.setattr(Population, "_words", watched)
+    kinds = ["--population.kinds=strongest", "--population.budget=1024", "--pool.size=8"]
+    assert runs.train(tmp_path, *words(tmp_path, interval=1), *kinds) == 0
+    starts = [config["base"]["load_model_path"] for config in configs(tmp_path / "run")]
+    assert starts == expected
+    assert len(set(starts)) >= 3
 
 
 @pytest.mark.nightly

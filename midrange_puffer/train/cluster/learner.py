@@ -120,19 +120,22 @@ class ClusterTrainer(StageTrainer):
             self._shared.end()
         return row
 
-    def shared_buffer(self) -> Callable[[int, int], Buffer] | None:
+    def shared_buffer(self) -> Callable[[int], Buffer] | None:
         """Returns what makes a buffer on the cluster, with experience_buffer.shared."""
-        settings = self.run.config.experience_buffer
-        if not settings.shared:
+        config, run = self.curriculum.config, self.run
+        if not config.experience_buffer.shared:
             return None
-        from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
+        from midrange_puffer.train.cluster.shared_buffer import SharedBuffer, actor_name
 
+        # All that the segments of a stage depend on.
         shapes = {name: tensor.shape[1:] for name, tensor in self.gathered.items()}
-        title = (self.curriculum.stage, shapes)
+        title = (self.curriculum.stage, shapes, dict(config.env), config.train.gamma)
 
-        def make(first: int, rows: int) -> Buffer:
-            is_resumed = self.run.state is not None
-            self._shared = SharedBuffer(self.run.folder, title, settings, is_resumed, first, rows)
+        def make(first: int) -> Buffer:
+            name, seed = actor_name(run.folder), config.train.seed + self.epoch
+            self._shared = SharedBuffer(
+                name, title, config.experience_buffer, first, seed, config.cluster.timeout
+            )
             return self._shared
 
         return make

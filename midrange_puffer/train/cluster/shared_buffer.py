@@ -5,10 +5,11 @@ one update's draws only. If the learner ends before its run does, the actor rema
 run goes on with its segments.
 """
 
-import socket
+import secrets
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +20,32 @@ import torch
 
 from midrange_puffer import __version__
 from midrange_puffer.config.sections import ExperienceBufferConfig
+from midrange_puffer.files import write_json
+from midrange_puffer.json_files import read_json
 from midrange_puffer.train.cluster.connect import ClusterError, describe_loss, ray_losses
 from midrange_puffer.train.experience import ExperienceBuffer, OlderDraws, Segments, is_warm
 
+FILE = "shared_buffer.json"  # in the run folder: by what name the actor is found again
 NAMESPACE = "midrange_puffer"
-ATTEMPTS = 5  # to reach the actor, a second apart: Ray forgets a dead actor's name with a delay
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The content of `FILE`."""
+
+    actor: str
+
+
+def actor_name(run: Path) -> str:
+    """Returns the name of the actor of a run folder, a new one for a run without.
+
+    Raises:
+        JsonError: The file with the name is damaged.
+    """
+    path = run / FILE
+    if not path.exists():
+        write_json(path, {"actor": secrets.token_hex(16)})
+    return read_json(path, _Place).actor
 
 
 class Drawn(NamedTuple):
@@ -46,30 +68,33 @@ class BufferActor:
     """The actor: a ring of segments, of one stage of a run at a time."""
 
     def __init__(self) -> None:
-        torch.set_num_threads(1)
         self._title: object = None
         self._segments: dict[str, np.ndarray] = {}
 
-    def begin(self, title: object, settings: ExperienceBufferConfig, is_resumed: bool) -> int:
-        """Begins a stage; returns the number of segments that it goes on with.
+    def begin(self, title: object, settings: ExperienceBufferConfig, seed: int) -> int:
+        """Begins a stage, or goes on with it; returns the number of segments.
 
         Args:
-            title: of the stage, with all that its segments depend on.
+            title: all that the segments depend on; those of another title are dropped.
             settings: section [experience_buffer].
-            is_resumed: False: the segments of an earlier run in the same folder are dropped.
+            seed: of the draws.
         """
-        if not is_resumed or title != self._title:
-            self._title, self._segments = title, {}
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        if title != self._title:
+            self._title, self._segments, self._settings = title, {}, settings
             self._buffer = ExperienceBuffer(settings, torch.device("cpu"))
         return self._buffer.size
 
     def add(self, segments: Mapping[str, np.ndarray], priorities: np.ndarray) -> None:
         """Adds segments [n, horizon, ...] with priorities [n]; they replace the oldest."""
+        if not self._segments:
+            self._segments = {
+                name: np.zeros((self._settings.capacity, *values.shape[1:]), values.dtype)
+                for name, values in segments.items()
+            }
         rows = self._buffer.add(torch.tensor(priorities)).numpy()
         for name, values in segments.items():
-            if name not in self._segments:
-                shape = (self._buffer.rows, *values.shape[1:])
-                self._segments[name] = np.zeros(shape, values.dtype)
             self._segments[name][rows] = values
 
     def draw(self, minibatches: int, count: int, progress: float) -> Drawn:
@@ -90,28 +115,36 @@ class SharedBuffer:
     If the actor is lost, a new and empty one takes its place.
 
     Args:
-        run: the run's folder, by which the actor is found again.
-        title: of the stage, with all that its segments depend on.
+        name: of the actor.
+        title: all that the segments of this stage depend on.
         settings: section [experience_buffer].
-        is_resumed: True if the run goes on from a checkpoint.
-        first: the number of fresh segments, and the first row for drawn ones.
-        rows: the most segments that an update draws.
+        first: the number of fresh segments. Drawn ones are written into the rows after them.
+        seed: of the draws.
+        patience: how long an unreachable actor is waited for [s].
+
+    Attributes:
+        size: the number of segments in the buffer.
+
+    Raises:
+        ClusterError: The actor cannot be reached, or has failed.
     """
 
     def __init__(
         self,
-        run: Path,
+        name: str,
         title: object,
         settings: ExperienceBufferConfig,
-        is_resumed: bool,
         first: int,
-        rows: int,
+        seed: int,
+        patience: float,
     ) -> None:
-        self._name = f"{socket.gethostname()}:{run.resolve()}"
-        self._title, self._settings, self._first = (__version__, title, settings), settings, first
-        self.rows = rows
+        self._name, self._title = name, (__version__, title, settings)
+        self._settings, self._first, self._seed = settings, first, seed
+        self._patience = patience
         self._rows = np.zeros(0, np.int64)  # in the ring, of the segments drawn for this update
-        self._begin(is_resumed)
+        self._learnt: list[tuple[torch.Tensor, torch.Tensor]] = []  # their rows and priorities
+        self._sent: list[Any] = []  # references to calls whose ends were not awaited
+        self._begin()
         print(f"experience buffer on the cluster: {self.size} segments from before")
 
     def draw_rows(
@@ -121,15 +154,15 @@ class SharedBuffer:
         if not is_warm(self._settings, self.size):
             return None
         try:
-            drawn: Drawn = ray.get(self._actor.draw.remote(minibatches, count, progress))
+            calls = [*self._sent, self._actor.draw.remote(minibatches, count, progress)]
+            *_, drawn = ray.get(calls)
         except ray_losses() as error:
-            print(
-                f"lost the experience buffer, which begins again: {describe_loss(error)}",
-                file=sys.stderr,
-            )
-            self._begin(is_resumed=False)
+            print(f"lost the experience buffer: {describe_loss(error)}", file=sys.stderr)
+            self._begin()
             return None
-        self._rows = drawn.rows
+        except ray.exceptions.RayTaskError as error:
+            raise ClusterError(f"the experience buffer on the cluster: {error.cause}") from error
+        self._sent, self._rows = [], drawn.rows
         place = slice(self._first, self._first + len(drawn.rows))
         for name, values in drawn.segments.items():
             kept = getattr(experience, name)
@@ -140,41 +173,49 @@ class SharedBuffer:
         return [*zip(rows, weights[..., None], strict=True)]
 
     def prioritise_rows(self, rows: torch.Tensor, priorities: torch.Tensor) -> None:
-        """Sends the priorities of drawn segments."""
-        self._actor.prioritise.remote(
-            self._rows[rows.cpu().numpy() - self._first], priorities.cpu().numpy()
-        )
+        """Notes the priorities of drawn segments, which `keep` sends."""
+        self._learnt.append((rows, priorities))
 
     def keep(self, experience: Segments) -> None:
-        """Sends the fresh segments."""
+        """Sends the priorities of drawn segments, and the fresh segments."""
+        if self._learnt:
+            rows, priorities = map(torch.cat, zip(*self._learnt, strict=True))
+            places = self._rows[rows.cpu().numpy() - self._first]
+            self._sent.append(self._actor.prioritise.remote(places, priorities.cpu().numpy()))
+            self._learnt = []
         segments = {
             name: tensor[: self._first].cpu().numpy()
             for name, tensor in experience.gathered().items()
         }
         priorities = experience.priorities[: self._first].cpu().numpy()
-        self._actor.add.remote(segments, priorities)
+        self._sent.append(self._actor.add.remote(segments, priorities))
         self.size = min(self.size + self._first, self._settings.capacity)
 
     def end(self) -> None:
         """Ends the actor, at the end of the run."""
         ray.kill(self._actor)
 
-    def _begin(self, is_resumed: bool) -> None:
+    def _begin(self) -> None:
         """Finds or starts the actor, and begins the stage there.
 
+        Ray may take long to notice that a machine is silent, and forgets a dead actor's name with a
+        delay.
+
         Raises:
-            ClusterError: The actor cannot be reached.
+            ClusterError: The actor cannot be reached in time.
         """
-        for attempt in range(ATTEMPTS):
-            options = {"name": self._name, "namespace": NAMESPACE, "lifetime": "detached"}
-            remote: Any = ray.remote(num_cpus=0)(BufferActor)
+        latest = time.monotonic() + self._patience
+        self._sent, self._learnt = [], []
+        options = {"name": self._name, "namespace": NAMESPACE, "lifetime": "detached"}
+        remote: Any = ray.remote(num_cpus=0)(BufferActor)
+        while True:
             try:
                 self._actor = remote.options(**options, get_if_exists=True).remote()
-                begun = self._actor.begin.remote(self._title, self._settings, is_resumed)
+                begun = self._actor.begin.remote(self._title, self._settings, self._seed)
                 self.size = int(ray.get(begun))  # pyright: ignore[reportArgumentType] - no list
                 return
             except ray_losses() as error:
-                if attempt == ATTEMPTS - 1:
+                if time.monotonic() > latest:
                     raise ClusterError(
                         f"the experience buffer on the cluster: {describe_loss(error)}"
                     ) from error
