@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from ctypes import byref, c_double, c_float, c_int
 
 import numpy as np
+from places import GOLDEN
 
 GRAVITY = 9.8
+TRACES = GOLDEN / "height"
 AIRCRAFT, MISSILE = "light", "medium"
 
 

@@ -134,7 +134,7 @@ def buffers() -> list[str]:
 def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
     tmp_path, cluster, joined, capsys
 ):
-    """Also after the actor was lost with all that was in it, and the run's folder was moved."""
+    """The actor is lost once, with all that was in it, and the run's folder is moved."""
     words = ["--experience-buffer.capacity=160", "--experience-buffer.shared"]
     words += [f"--cluster.address={cluster.address}"]
 

@@ -198,7 +198,7 @@ def test_a_buffer_on_disk_changes_nothing(tmp_path, engine):
 
 
 class FakeRay:
-    """What a shared buffer calls of Ray, with the actor in this process. Everything is copied."""
+    """Ray, as far as a shared buffer calls it: its actor is in this process. All is copied."""
 
     exceptions = ray.exceptions
 

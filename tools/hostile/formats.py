@@ -36,6 +36,8 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
+from midrange_puffer.train.cluster.shared_buffer import FILE as SHARED_BUFFER
+from midrange_puffer.train.cluster.shared_buffer import actor_name
 from midrange_puffer.train.raters import TrainingLeague
 from midrange_puffer.train.run import resumed_run
 from midrange_puffer.train.run_files import MetricsFile, Turn, read_turns
@@ -210,6 +212,10 @@ def _read_population(path: Path) -> object:
     return turns
 
 
+def _read_buffer(path: Path) -> object:
+    return actor_name(path.parent)
+
+
 def _read_set(path: Path) -> object:
     """Reads the command of a set of exploiters, as `puffer exploit --resume` does."""
     options = exploit.read(["--resume", str(path.parent)])
@@ -264,6 +270,7 @@ FORMATS = {
     "nash": Format("nash.json", _read_nash, _forge_json),
     "population": Format(f"{RUN}/population.json", _read_population, _forge_json),
     "set": Format("set.json", _read_set, _forge_json),
+    "buffer": Format(f"{RUN}/{SHARED_BUFFER}", _read_buffer, _forge_json),
     "report": Format("report.json", _read_curves, _forge_json),
     "lock": Format(f"{RUN}/lock", _read_lock),
     "team": Format(samples.TEAM, _read_replay, archives.of_replay, is_sealed=True),
