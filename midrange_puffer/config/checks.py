@@ -156,11 +156,11 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size, {batch}"
         )
     _check_buffer(config.experience_buffer, batch // horizon, part // horizon)
-    _check_shared(config)
+    _check_buffer_place(config)
 
 
-def _check_shared(config: Config) -> None:
-    """Checks that an experience buffer is, and can be, where it is to be."""
+def _check_buffer_place(config: Config) -> None:
+    """Checks experience_buffer.shared and on_disk: there is a buffer, and it can be there."""
     buffer = config.experience_buffer
     for name, is_set in (("shared", buffer.shared), ("on_disk", buffer.on_disk)):
         if is_set and not buffer.capacity:

@@ -1,12 +1,14 @@
 """The files of a run folder that say how the run goes; they are read without torch.
 
 `metrics.jsonl` has one JSON object a row of metrics, in which numbers that are not finite are null.
-`league.json` has the ratings of the run's checkpoints, `population.json` its exploiters.
+`league.json` has the ratings of the run's checkpoints, `population.json` its exploiters, and
+`shared_buffer.json` the name of its experience buffer on a cluster.
 """
 
 import itertools
 import json
 import math
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -42,6 +44,7 @@ MOST_ROWS = 1_000_000  # of a file that is drawn
 LEAGUE = "league.json"
 MOST_PLAYERS = 5000  # in a run's league, whose table of results has a row and a column a player
 POPULATION, POPULATION_TABLE = "population.json", "population.txt"
+SHARED_BUFFER = "shared_buffer.json"
 FORMAT: Final = "midrange_puffer population"
 COLUMNS = (
     "turn", "kind", "against", "its_steps_M", "trained_M", "wins", "draws", "losses", "score",
@@ -290,3 +293,22 @@ def _turn_row(number: int, turn: Turn) -> tuple[str, ...]:
     shares = (f"{share:.3f}" for share in (turn.win, turn.draw, turn.loss, turn.score))
     kind = ExploiterKind(turn.kind, turn.reward_draw, turn.ent_coef)
     return (str(number), str(kind), turn.against, *millions, *shares, turn.path)
+
+
+@dataclass
+class SharedBufferFile:
+    """The content of shared_buffer.json: the name of the run's experience buffer on a cluster."""
+
+    actor: str
+
+
+def shared_buffer_name(folder: Path) -> str:
+    """Returns the name of a run's experience buffer on a cluster; the first call draws it.
+
+    Raises:
+        JsonError: shared_buffer.json is damaged.
+    """
+    path = folder / SHARED_BUFFER
+    if not path.exists():
+        write_json(path, {"actor": secrets.token_hex(16)})
+    return read_json(path, SharedBufferFile).actor

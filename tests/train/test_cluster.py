@@ -28,6 +28,7 @@ from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
 from midrange_puffer.train.machine import usable_cores
+from midrange_puffer.train.run_files import shared_buffer_name
 from midrange_puffer.training import Trainer, load_config
 
 pytestmark = pytest.mark.slow
@@ -140,7 +141,7 @@ def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
 
     def act(trainer: Trainer, row: dict[str, float]) -> None:
         (name,) = buffers()
-        assert name == shared_buffer.actor_name(tmp_path / "run")
+        assert name == shared_buffer_name(tmp_path / "run")
         if row["epoch"] == 2:
             ray.kill(ray.get_actor(name, shared_buffer.NAMESPACE))
         if row["epoch"] == 6:
@@ -151,7 +152,7 @@ def test_a_shared_buffer_is_there_for_the_resumed_run_and_ends_with_it(
     with Trainer(config, callbacks=[act]) as trainer:
         trainer.run()
     run = (tmp_path / "run").rename(tmp_path / "moved")
-    assert "lost the experience buffer: " in capsys.readouterr().err
+    assert "cannot reach the experience buffer: " in capsys.readouterr().err
     assert runs.resume(run) == 0
     assert "experience buffer on the cluster: 160 segments from before" in capsys.readouterr().out
     sizes = [row["experience_buffer/size"] for row in runs.rows(run)]

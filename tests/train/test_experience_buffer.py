@@ -31,7 +31,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.cluster import shared_buffer
-from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
+from midrange_puffer.train.cluster.shared_buffer import BufferActor, SharedBuffer
 from midrange_puffer.train.experience import ExperienceBuffer, draw_without_replacement
 from midrange_puffer.train.trainer import StageTrainer
 
@@ -234,6 +234,21 @@ def on_the_cluster(trainer: StageTrainer) -> Callable[[int], SharedBuffer]:
     """Makes a shared buffer of a trainer without a cluster."""
     settings = trainer.run.config.experience_buffer
     return lambda first: SharedBuffer("", "", settings, first, seed=0, patience=0)
+
+
+def test_a_buffer_on_the_cluster_keeps_segments_of_the_same_title_alone():
+    """The draws are those of the seed."""
+    actor, drawn = BufferActor(), []
+    with torch.random.fork_rng():
+        assert actor.begin("a", settings(capacity=8), seed=1) == 0
+        actor.add({"values": np.arange(6.0)[:, None]}, np.ones(6, np.float32))
+        for seed in (1, 1, 2):
+            assert actor.begin("a", settings(capacity=8), seed) == 6
+            rows, places, _, segments = actor.draw(8, 4, 0.5)
+            assert np.array_equal(segments["values"][:, 0], rows)
+            drawn.append(rows[places].tolist())
+        assert drawn[0] == drawn[1] != drawn[2]
+        assert actor.begin("b", settings(capacity=8), seed=1) == 0
 
 
 @pytest.mark.parametrize("options", [(), runs.TEAM, ("--base.rnn-name=Recurrent",)])

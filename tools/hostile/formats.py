@@ -36,11 +36,15 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
-from midrange_puffer.train.cluster.shared_buffer import FILE as SHARED_BUFFER
-from midrange_puffer.train.cluster.shared_buffer import actor_name
 from midrange_puffer.train.raters import TrainingLeague
 from midrange_puffer.train.run import resumed_run
-from midrange_puffer.train.run_files import MetricsFile, Turn, read_turns
+from midrange_puffer.train.run_files import (
+    SHARED_BUFFER,
+    MetricsFile,
+    Turn,
+    read_turns,
+    shared_buffer_name,
+)
 from midrange_puffer.train.run_folder import read_run
 from midrange_puffer.train.trainer import DivergedError
 
@@ -213,7 +217,7 @@ def _read_population(path: Path) -> object:
 
 
 def _read_buffer(path: Path) -> object:
-    return actor_name(path.parent)
+    return shared_buffer_name(path.parent)
 
 
 def _read_set(path: Path) -> object:

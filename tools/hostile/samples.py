@@ -14,8 +14,7 @@ from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.mix import NashMember, write_nash
 from midrange_puffer.replays.session import Session
 from midrange_puffer.sweep.record import FINISHED, Reading, Record, Trial, save_readings
-from midrange_puffer.train.cluster.shared_buffer import actor_name
-from midrange_puffer.train.run_files import Turn, write_turns
+from midrange_puffer.train.run_files import Turn, shared_buffer_name, write_turns
 
 RUN, SWEEP, MAP, EXPORTED = "run", "swept", "envelope.npz", "exported.onnx"
 TEAM = "team.replay"
@@ -81,7 +80,7 @@ def make(folder: Path, exported: bool = True) -> None:
 def _make_tables(folder: Path) -> None:
     """Writes a Nash mixture, a run's exploiters and shared buffer, a set of others, its report."""
     model = max((folder / RUN).glob("model_*.pt"))
-    actor_name(folder / RUN)
+    shared_buffer_name(folder / RUN)
     write_nash(folder / "nash.json", [NashMember(f"{RUN}/{model.name}", 1.0)])
     write_turns(folder / RUN, [Turn("anew", 2, 768, model.name, 512, 0.5, 0.25, 0.25, model.name)])
     write_json(folder / exploit.SET, {"words": [f"--load-model-path={model}", "--quick"]})

@@ -18,6 +18,7 @@ from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED, MASKS, Buffer
 from midrange_puffer.train.machine import usable_cores
+from midrange_puffer.train.run_files import shared_buffer_name
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import StepTime
 
@@ -125,16 +126,20 @@ class ClusterTrainer(StageTrainer):
         config, run = self.curriculum.config, self.run
         if not config.experience_buffer.shared:
             return None
-        from midrange_puffer.train.cluster.shared_buffer import SharedBuffer, actor_name
+        from midrange_puffer.train.cluster.shared_buffer import SharedBuffer
 
         # All that the segments of a stage depend on.
         shapes = {name: tensor.shape[1:] for name, tensor in self.gathered.items()}
         title = (self.curriculum.stage, shapes, dict(config.env), config.train.gamma)
 
         def make(first: int) -> Buffer:
-            name, seed = actor_name(run.folder), config.train.seed + self.epoch
             self._shared = SharedBuffer(
-                name, title, config.experience_buffer, first, seed, config.cluster.timeout
+                shared_buffer_name(run.folder),
+                title,
+                config.experience_buffer,
+                first,
+                self.settings.seed,
+                config.cluster.timeout,
             )
             return self._shared
 

@@ -5,12 +5,9 @@ one update's draws only. If the learner ends before its run does, the actor rema
 run goes on with its segments.
 """
 
-import secrets
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,32 +17,10 @@ import torch
 
 from midrange_puffer import __version__
 from midrange_puffer.config.sections import ExperienceBufferConfig
-from midrange_puffer.files import write_json
-from midrange_puffer.json_files import read_json
 from midrange_puffer.train.cluster.connect import ClusterError, describe_loss, ray_losses
 from midrange_puffer.train.experience import ExperienceBuffer, OlderDraws, Segments, is_warm
 
-FILE = "shared_buffer.json"  # in the run folder: by what name the actor is found again
 NAMESPACE = "midrange_puffer"
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The content of `FILE`."""
-
-    actor: str
-
-
-def actor_name(run: Path) -> str:
-    """Returns the name of the actor of a run folder, a new one for a run without.
-
-    Raises:
-        JsonError: The file with the name is damaged.
-    """
-    path = run / FILE
-    if not path.exists():
-        write_json(path, {"actor": secrets.token_hex(16)})
-    return read_json(path, _Place).actor
 
 
 class Drawn(NamedTuple):
@@ -120,7 +95,7 @@ class SharedBuffer:
         settings: section [experience_buffer].
         first: the number of fresh segments. Drawn ones are written into the rows after them.
         seed: of the draws.
-        patience: how long an unreachable actor is waited for [s].
+        patience: how long an actor is tried again that cannot be reached [s].
 
     Attributes:
         size: the number of segments in the buffer.
@@ -142,10 +117,8 @@ class SharedBuffer:
         self._settings, self._first, self._seed = settings, first, seed
         self._patience = patience
         self._rows = np.zeros(0, np.int64)  # in the ring, of the segments drawn for this update
-        self._learnt: list[tuple[torch.Tensor, torch.Tensor]] = []  # their rows and priorities
         self._sent: list[Any] = []  # references to calls whose ends were not awaited
         self._begin()
-        print(f"experience buffer on the cluster: {self.size} segments from before")
 
     def draw_rows(
         self, experience: Segments, minibatches: int, count: int, progress: float
@@ -157,7 +130,7 @@ class SharedBuffer:
             calls = [*self._sent, self._actor.draw.remote(minibatches, count, progress)]
             *_, drawn = ray.get(calls)
         except ray_losses() as error:
-            print(f"lost the experience buffer: {describe_loss(error)}", file=sys.stderr)
+            print(f"cannot reach the experience buffer: {describe_loss(error)}", file=sys.stderr)
             self._begin()
             return None
         except ray.exceptions.RayTaskError as error:
@@ -173,22 +146,21 @@ class SharedBuffer:
         return [*zip(rows, weights[..., None], strict=True)]
 
     def prioritise_rows(self, rows: torch.Tensor, priorities: torch.Tensor) -> None:
-        """Notes the priorities of drawn segments, which `keep` sends."""
-        self._learnt.append((rows, priorities))
+        """Does nothing: `keep` sends the priorities, which are in the experience."""
 
     def keep(self, experience: Segments) -> None:
         """Sends the priorities of drawn segments, and the fresh segments."""
-        if self._learnt:
-            rows, priorities = map(torch.cat, zip(*self._learnt, strict=True))
-            places = self._rows[rows.cpu().numpy() - self._first]
-            self._sent.append(self._actor.prioritise.remote(places, priorities.cpu().numpy()))
-            self._learnt = []
+        count = self._first + len(self._rows)
+        priorities = experience.priorities[:count].cpu().numpy()
+        if len(self._rows):
+            drawn = self._actor.prioritise.remote(self._rows, priorities[self._first :])
+            self._sent.append(drawn)
+            self._rows = self._rows[:0]
         segments = {
             name: tensor[: self._first].cpu().numpy()
             for name, tensor in experience.gathered().items()
         }
-        priorities = experience.priorities[: self._first].cpu().numpy()
-        self._sent.append(self._actor.add.remote(segments, priorities))
+        self._sent.append(self._actor.add.remote(segments, priorities[: self._first]))
         self.size = min(self.size + self._first, self._settings.capacity)
 
     def end(self) -> None:
@@ -204,8 +176,8 @@ class SharedBuffer:
         Raises:
             ClusterError: The actor cannot be reached in time.
         """
-        latest = time.monotonic() + self._patience
-        self._sent, self._learnt = [], []
+        latest = None
+        self._sent, self._rows = [], self._rows[:0]
         options = {"name": self._name, "namespace": NAMESPACE, "lifetime": "detached"}
         remote: Any = ray.remote(num_cpus=0)(BufferActor)
         while True:
@@ -213,10 +185,13 @@ class SharedBuffer:
                 self._actor = remote.options(**options, get_if_exists=True).remote()
                 begun = self._actor.begin.remote(self._title, self._settings, self._seed)
                 self.size = int(ray.get(begun))  # pyright: ignore[reportArgumentType] - no list
-                return
             except ray_losses() as error:
+                latest = latest or time.monotonic() + self._patience
                 if time.monotonic() > latest:
                     raise ClusterError(
                         f"the experience buffer on the cluster: {describe_loss(error)}"
                     ) from error
                 time.sleep(1)
+            else:
+                print(f"experience buffer on the cluster: {self.size} segments from before")
+                return
