@@ -25,15 +25,16 @@ from setuptools.command.build_ext import build_ext
 C_FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math"]
 BUILD_FLAGS = ["-fvisibility=hidden"]
 LINK_FLAGS = ["-pthread"]
-SIDES = (1, 2, 4, 8)  # as in csrc/isas.h
+# The games, as in csrc/isas.h: size of the sides (the MR_SIDE macro), MR_DIMENSIONS.
+GAMES = ((1, 2), (2, 2), (4, 2), (8, 2), (1, 3))
 if os.environ.get("MIDRANGE_SANITIZE") == "1":
     # A sanitized kernel takes long to compile, and those of the sizes between are the same C.
-    SIDES = (1, 8)
-    sizes = " ".join(f"X(with, {side})" for side in SIDES)
+    GAMES = ((1, 2), (8, 2), (1, 3))
+    games = " ".join(f"X(with, {side}, {dimensions})" for side, dimensions in GAMES)
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     # Asserts, too: Python's own flags have NDEBUG.
     BUILD_FLAGS += ["-O1", "-g1", "-UNDEBUG", "-fno-omit-frame-pointer", *sanitize]
-    BUILD_FLAGS += [f"-DMR_SIDE_SIZES(X, with)={sizes}"]
+    BUILD_FLAGS += [f"-DMR_GAMES(X, with)={games}"]
     LINK_FLAGS += sanitize
 else:
     BUILD_FLAGS += ["-DNDEBUG"]
@@ -85,7 +86,7 @@ class Library:
         folder: of the C files.
         isas: name (the MR_ISA macro) and compiler options of each instruction set.
         flags: compiler options of all files.
-        sides: sizes (the MR_SIDE macro) that the kernel and state.c are compiled for, if any.
+        games: those that the kernel and state.c are compiled for, if any.
         gcc_kernel_flags: those of the kernel that only gcc knows.
         others: C files of other folders.
     """
@@ -93,7 +94,7 @@ class Library:
     folder: str
     isas: dict[str, list[str]]
     flags: list[str]
-    sides: tuple[int, ...] = ()
+    games: tuple[tuple[int, int], ...] = ()
     gcc_kernel_flags: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
@@ -112,12 +113,15 @@ class Library:
     @property
     def repeated(self) -> list[tuple[str, dict[str, str], list[str]]]:
         """The files that are compiled more than once, each time: file, macros, compiler options."""
-        sides = [{"MR_SIDE": str(side)} for side in self.sides]
+        games = [
+            {"MR_SIDE": str(side), "MR_DIMENSIONS": str(dimensions)}
+            for side, dimensions in self.games
+        ]
         return [
-            (self.kernel, {"MR_ISA": isa, **side}, flags)
+            (self.kernel, {"MR_ISA": isa, **game}, flags)
             for isa, flags in self.isas.items()
-            for side in sides or [{}]
-        ] + [(f"{self.folder}/state.c", side, []) for side in sides]
+            for game in games or [{}]
+        ] + [(f"{self.folder}/state.c", game, []) for game in games]
 
     def kernel_flags(self, compiler: list[str]) -> list[str]:
         """Returns the options of a compiler, given as a command, for the kernel besides `flags`."""
@@ -136,7 +140,7 @@ CORE = Library(
     folder="csrc",
     isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=off"],
-    sides=SIDES,
+    games=GAMES,
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
     # threading turns clips between constants back into branches. Unroll-and-jam and distribution
     # rearrange loops around the lanes and in them.
@@ -228,7 +232,7 @@ def _units(library: Library, compiler: str) -> list[list[str]]:
     return [[source, *library.flags] for source in library.sources] + [
         [source, *(f"-D{name}={value}" for name, value in macros.items()), *kernel_flags, *flags]
         for source, macros, flags in library.repeated
-        if int(macros.get("MR_SIDE", 1)) in (1, max(library.sides, default=1))
+        if int(macros.get("MR_SIDE", 1)) in (1, max((side for side, _ in library.games), default=1))
     ]
 
 

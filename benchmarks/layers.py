@@ -13,7 +13,7 @@ from midrange_puffer import FEATURES, RADAR_FEATURES, Midrange, _core
 from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
-from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.parameters import SELF, observed, resolve, seat_weights
 
 # isort: split
@@ -48,6 +48,7 @@ class Workload:
     observation: str = "default"
     sensing: str = "full"
     side: int = 1  # fighters of each side
+    dimensions: int = 2
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
 
@@ -90,7 +91,7 @@ class Core(Stepper):
     def __init__(self, work: Workload) -> None:
         agent = seat_weights({"agent": 1})
         rules = {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
-        sizes = {"red_size": work.side, "blue_size": work.side}
+        sizes = {"red_size": work.side, "blue_size": work.side, "dimensions": work.dimensions}
         parameters = resolve(rules | sizes, teams=True)
         self._core = _core.Core(
             parameters,
@@ -99,7 +100,7 @@ class Core(Stepper):
             [agent] * (2 * work.side),
             True,
             work.isa,
-            game_envelope(parameters),
+            core_map(parameters),
             observed(work.observation, parameters),
             work.threads,
         )
@@ -109,7 +110,9 @@ class Core(Stepper):
         ends = np.zeros((2, self.agents), np.uint8)
         self._outputs = (self.observations, rewards, *ends)
         self.bytes = self._core.state_bytes
-        self._actions = draw_actions(self.agents, work.fire, enemies=work.side)
+        self._actions = draw_actions(
+            self.agents, work.fire, enemies=work.side, dimensions=work.dimensions
+        )
 
     def missiles_in_air(self) -> float:
         """Returns the mean over the engagements."""
@@ -325,14 +328,15 @@ def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
 
 
 def draw_actions(
-    agents: int, fire: float, dtype: DTypeLike = np.int32, enemies: int = 1
+    agents: int, fire: float, dtype: DTypeLike = np.int32, enemies: int = 1, dimensions: int = 2
 ) -> Iterator[np.ndarray]:
-    """Yields random actions [agents, 3], with shots at any enemy, repeatedly from a pool."""
+    """Yields random actions [agents, controls], with shots at any enemy, repeatedly from a pool."""
     rng = np.random.default_rng(0)
+    levels = _core.action_levels(1, 1, dimensions)
     pool = []
-    for _ in range(min(256, max(POOL_BYTES // (12 * agents), 1))):
-        actions = rng.integers(0, _core.ACTION_LEVELS, (agents, 3), dtype)
+    for _ in range(min(256, max(POOL_BYTES // (4 * len(levels) * agents), 1))):
+        actions = rng.integers(0, levels, (agents, len(levels)), dtype)
         shots = rng.integers(1, enemies + 1, agents, dtype)
-        actions[:, 2] = np.where(rng.random(agents) < fire, shots, 0)
+        actions[:, -1] = np.where(rng.random(agents) < fire, shots, 0)
         pool.append(actions)
     return itertools.cycle(pool)

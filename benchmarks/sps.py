@@ -27,6 +27,8 @@ The workloads (`--only` runs some of them):
                fewer), 2,048 engagements
     sees       core by instruction set by observation, 2,048 engagements; `radar` is the game with
                sensors
+    height     core in the plane and with height by instruction set by 5 and 10 substeps, few
+               missiles, 2,048 engagements
     processes  processes and multiprocessing by 256 ... 16,384 engagements by 1 and 2 processes
     wrappers   the environments of Gymnasium, PettingZoo and Stable-Baselines3 against Midrange
     serial     core, env and serial by 1 and 5 substeps, 2,048 engagements
@@ -66,8 +68,10 @@ WARM_UP, QUICK_WARM_UP = 300.0, 60.0  # s, simulated
 RATE, START = 1e7, 0.2
 # Operations of a physics step by the equations of RULES.md: each + - * / < min and max is one, and
 # terms of parameters alone are known. 37 for the flight of a body; a fighter's actuators
-# 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2.
-FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 48, 86
+# 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2. With
+# height a fighter has 184 of them: air 21, forces 83, step 65, actuators 12, velocity 3; a missile
+# 229: guidance 49, air and forces 69, step 65, motor 10, fuze 29 and end 7.
+OPERATIONS = {2: (48, 86), 3: (184, 229)}  # of a fighter and of a missile, by dimensions
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
 SIDES = (1, 2, 4, 8)  # fighters of each
 FEW = 0.002  # probability to fire, for each substep of a decision
@@ -169,6 +173,14 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
             ]
             for isa in isas
         ],
+        "height": [
+            [
+                Workload("core", 2048, substeps=n, isa=isa, fire=FEW * n, dimensions=dimensions)
+                for dimensions in (2, 3)
+            ]
+            for isa in isas
+            for n in (5, 10)
+        ],
         "teams": [
             [
                 Workload("core", 4096 // side, substeps=substeps, isa=isa, fire=FEW, side=side)
@@ -198,12 +210,17 @@ def describe(group: Sequence[Workload]) -> str:
     return f"{layers} with {group[0].num_envs} engagements, {group[0].substeps} substeps"
 
 
+def seen(work: Workload) -> str:
+    """Returns what the agents see."""
+    return work.observation if work.dimensions == 2 else _core.HEIGHT
+
+
 def print_group(group: Sequence[Workload]) -> None:
     """Prints the results of a group, and how its workloads differ."""
     for work in group:
         median, spread = median_and_spread(work.rates)
         words = f"{work.layer}, {work.threads} threads, {work.isa}, fire {work.fire:g}, "
-        words += f"sees {work.observation}, {work.side} a side"
+        words += f"sees {seen(work)}, {work.side} a side"
         print(f"    {words:<60} {median / 1e6:8.3g} M/s, spread {spread:.0%}", flush=True)
 
 
@@ -229,6 +246,8 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
             if other.side != first.side:
                 what = f"{other.side} against {other.side} / 1 against 1"
                 out[f"{what}, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
+            if other.dimensions != first.dimensions:
+                out[f"height / plane, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
             if other.observation != first.observation:
                 what = f"{other.observation} / {first.observation}, {name}, {other.isa}"
                 out[what] = ratio(other, first)
@@ -239,7 +258,8 @@ def row_of(work: Workload, mhz: int) -> dict[str, object]:
     """Returns a row of the report, at this clock."""
     median, spread = median_and_spread(work.rates)
     in_air = statistics.mean(work.in_air)
-    operations = 2 * work.side * FIGHTER_OPERATIONS + in_air * MISSILE_OPERATIONS
+    of_fighter, of_missile = OPERATIONS[work.dimensions]
+    operations = 2 * work.side * of_fighter + in_air * of_missile
     decisions = median / work.agents * work.num_envs  # of engagements, a second
     isa = _core.isas()[0] if work.isa == "auto" else work.isa
     gflops = decisions * work.substeps * operations / 1e9
@@ -252,7 +272,7 @@ def row_of(work: Workload, mhz: int) -> dict[str, object]:
         "threads": work.threads,
         "isa": isa,
         "fire_probability": work.fire,
-        "observation": work.observation,
+        "observation": seen(work),
         "missiles_in_air": round(in_air, 2),
         "agent_steps_per_s": round(median),
         "spread": round(spread, 3),

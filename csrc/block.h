@@ -4,8 +4,8 @@
 // engagement in its block. Every quantity is an array [lane], so a plain loop over the lanes compiles to one or a few
 // vector instructions. state_fields.h lists the quantities.
 //
-// A block has room for MR_SIDE fighters on each side. kernel.c and state.c are compiled once for each value of it, and
-// no other .c file includes this header. Smaller fights leave the last fighters of a block unused.
+// A block has room for MR_SIDE fighters on each side, in the plane or with height, as MR_DIMENSIONS says. kernel.c and
+// state.c are compiled once for each game of isas.h, and no other .c file includes this header. Smaller fights leave the last fighters of a block unused.
 
 #pragma once
 
@@ -21,6 +21,9 @@ enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MA
 
 // Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_FIRE_HIGHEST = MR_SIDE == 1 ? 1 : MR_FIRE_TARGET };
+
+// The controls of a fighter, in their order: without the climb in the plane.
+enum { MR_ACTIONS = MR_DIMENSIONS == 3 ? 4 : 3, MR_CLIMB = 1, MR_THROTTLE = MR_ACTIONS - 2, MR_FIRE = MR_ACTIONS - 1 };
 
 // The structs of the state; state_fields.h says what their fields mean.
 #define MR_DECLARE_FIELD(type, name, ...) MR_ALIGNED type name[MR_LANES];
@@ -57,7 +60,9 @@ typedef struct {
 } MrBlock;
 
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
-_Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES * MR_SIDE, "an engagement fits in 1 KiB for each fighter of a side");
+// With height it may take a quarter more.
+_Static_assert(sizeof(MrBlock) <= (MR_DIMENSIONS == 3 ? 1280 : 1024) * MR_LANES * MR_SIDE,
+               "an engagement fits in 1 KiB for each fighter of a side");
 
 // The picture of a block in a game with sensors: picture.h. Simulations without sensors have none.
 typedef struct {
@@ -81,15 +86,15 @@ _Static_assert(sizeof(MrPicture) % (4 * MR_LANES) == 0, "a picture is of arrays 
 #ifdef NDEBUG
 #define mr_assert_state(sim, block) ((void)0)
 #else
-#define mr_assert_state MR_OF_SIDE(mr_assert_state_)
+#define mr_assert_state MR_OF_GAME(mr_assert_state_)
 void mr_assert_state(const MrSim *sim, int32_t block);
 #endif
 
 static inline MrBlock *mr_block(const MrSim *sim, int32_t block) { return (MrBlock *)sim->blocks + block; }
 
-// The picture of a block; NULL without sensors.
+// The picture of a block; NULL without sensors. With height there are no sensors.
 static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
-  return sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
+  return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
 // Sides ---------------------------------------------------------------------------------------------------
@@ -162,6 +167,44 @@ static inline void mr_take_body(int condition, const MrBody *from, MrBody *to, i
   to->c[i] = mr_select(condition, from->c[i], to->c[i]);
   to->s[i] = mr_select(condition, from->s[i], to->s[i]);
   to->v[i] = mr_select(condition, from->v[i], to->v[i]);
+#if MR_DIMENSIONS == 3
+  to->z[i] = mr_select(condition, from->z[i], to->z[i]);
+  to->u[i] = mr_select(condition, from->u[i], to->u[i]);
+#endif
+}
+
+static inline void mr_copy_body(const MrBody *from, MrBody *to) {
+  MR_FOR_LANES(i) {
+    mr_take_body(1, from, to, i);
+    to->rudder[i] = from->rudder[i];
+  }
+}
+
+// Takes over a body where it flies; the rudder moves everywhere.
+static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *flown, MrBody *body) {
+  MR_FOR_LANES(i) {
+    mr_take_body(flies[i], flown, body, i);
+    body->rudder[i] = flown->rudder[i];
+  }
+}
+
+// The height of a body in lane i [m], and the sine of its climb; 0 in the plane.
+static inline float mr_height(const MrBody *body, int i) {
+#if MR_DIMENSIONS == 3
+  return body->z[i];
+#else
+  (void)body, (void)i;
+  return 0.0f;
+#endif
+}
+
+static inline float mr_climb_sine(const MrBody *body, int i) {
+#if MR_DIMENSIONS == 3
+  return body->u[i];
+#else
+  (void)body, (void)i;
+  return 0.0f;
+#endif
 }
 
 // Gives a missile in one lane the belief that its target is this body, with or without a lock on it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The constants that follow from a simulation's parameters when it is created.
+// The constants that follow from a simulation's parameters when it is created. types.c has those of the types with height.
 
 #include <math.h>
 
@@ -51,6 +51,7 @@ MrConstants mr_derive_constants(const MrParams *p, const MrKernel *kernel) {
       .one = 1.0f,
       .dt = p->physics_dt,
       .quarter_dt = 0.25f * p->physics_dt,
+      .closing_acceleration = p->fighter_thrust + p->missile_thrust,
       .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),

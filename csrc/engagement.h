@@ -3,7 +3,7 @@
 // The rules of an engagement around its physics steps: actions from outside, launches and the outcome. RULES.md, "Order
 // of events".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -32,10 +32,14 @@ static inline int32_t mr_fire_of(const MrSim *sim, float control) {
 
 // Sets the commands of a fighter that is flown from outside, clipped; not-a-number counts as 0.
 static inline void mr_command(const MrSim *sim, MrFighter *f, int lane, const float controls[MR_ACTIONS]) {
-  float rudder = controls[0], throttle = controls[1];
+  float rudder = controls[0], throttle = controls[MR_THROTTLE];
   f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
   f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
-  f->fire[lane] = mr_fire_of(sim, controls[2]);
+#if MR_DIMENSIONS == 3
+  float climb = controls[MR_CLIMB];
+  f->climb_command[lane] = climb == climb ? mr_clip(climb, -1.0f, 1.0f) : 0.0f;
+#endif
+  f->fire[lane] = mr_fire_of(sim, controls[MR_FIRE]);
 }
 
 // Takes the levels of one agent in the first lanes, `stride` numbers from lane to lane.
@@ -43,10 +47,14 @@ static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, 
   for (int i = 0; i < lanes; i++) {
     const int32_t *levels = actions + i * stride;
     int32_t rudder = mr_clip_int(levels[0], MR_RUDDER_LEVELS - 1);
-    int32_t throttle = mr_clip_int(levels[1], MR_THROTTLE_LEVELS - 1);
+    int32_t throttle = mr_clip_int(levels[MR_THROTTLE], MR_THROTTLE_LEVELS - 1);
     fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
     fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
-    fighter->fire[i] = mr_clip_int(levels[2], mr_fire_levels(sim) - 1);
+    fighter->fire[i] = mr_clip_int(levels[MR_FIRE], mr_fire_levels(sim) - 1);
+#if MR_DIMENSIONS == 3
+    int32_t climb = mr_clip_int(levels[MR_CLIMB], MR_CLIMB_LEVELS - 1);
+    fighter->climb_command[i] = (float)(2 * climb) / (MR_CLIMB_LEVELS - 1) - 1.0f;
+#endif
   }
 }
 
@@ -76,11 +84,11 @@ static void mr_take_actions(const MrSim *sim, int32_t block, MrTake take, const 
 // Counts a shot for the records: its range, and whether that is inside R_NEZ, wasted or neither.
 static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
   const MrBody *from = &shooter->body, *to = &target->body;
-  float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
-  float range = sqrtf(dx * dx + dy * dy);
+  float range = sqrtf(mr_range2(from, to, lane));
   shooter->shots[lane]++;
   shooter->launch_range[lane] += range;
   if (!sim->has_map) return;
+  float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
   MrVector target_seen = mr_into_frame(dx, dy, from->c[lane], from->s[lane]);
   MrVector shooter_seen = mr_into_frame(-dx, -dy, to->c[lane], to->s[lane]);
   MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, from->v[lane], to->v[lane]);
@@ -110,6 +118,10 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   m->body.s[lane] = from->s[lane];
   m->body.v[lane] = from->v[lane];
   m->body.rudder[lane] = 0.0f;
+#if MR_DIMENSIONS == 3
+  m->body.z[lane] = from->z[lane] + offset * from->u[lane];
+  m->body.u[lane] = from->u[lane];
+#endif
   m->active[lane] = 1;
   m->owner[lane] = fighter;
   m->target[lane] = target;
@@ -153,7 +165,8 @@ static void mr_count_pressing(const MrSim *sim, const MrScene *scene, const int3
     const int32_t *enemies = living[!mr_side(sim, f)];
     MR_FOR_LANES(i) {
       int faces = MR_SIDE == 1 || enemies[i] > 0;
-      int presses = faces & (b->outcome[i] == MR_OPEN) & b->fighters[f].alive[i] & (scene->sights[f].ahead[i] > 0.0f);
+      int presses =
+          faces & (b->outcome[i] == MR_OPEN) & b->fighters[f].alive[i] & (mr_cosine(&scene->sights[f], i) > 0.0f);
       b->fighters[f].pressed[i] += mr_select_int(presses, sim->constants.substeps, 0);
     }
   }

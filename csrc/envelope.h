@@ -3,7 +3,7 @@
 // Looks up a shot's ranges in the map of the missile envelope, by linear interpolation along all four axes. RULES.md,
 // "Missile envelopes".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -83,6 +83,8 @@ static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
   return mr_mix(near, far, cell.off);
 }
 
+#if MR_DIMENSIONS == 2
+
 // The ranges of a fighter's shot on an enemy, in all lanes. `sight` is the fighter's sight of that enemy.
 static void mr_look_up(const MrSim *sim, const MrBody *own, const MrBody *enemy, const MrSight *sight,
                        MrShotRanges *out) {
@@ -111,7 +113,9 @@ static void mr_look_up(const MrSim *sim, const MrBody *own, const MrBody *enemy,
   }
 }
 
-#if MR_SIDE == 1
+#endif
+
+#if MR_SIDE == 1 && MR_DIMENSIONS == 2
 
 // The ranges of shots one by one. In an MrShot the bearings are of noses from the line of sight; in a cell they are of
 // the line of sight from noses.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The tables of features that agents observe. All directions are in the fighter's own frame: x along its velocity, y to
-// the left. No feature is a place or a compass direction. A row is
+// the left; with height x is along the horizontal part of its velocity, and z is up. No feature is a place or a compass direction. A row is
 //
 //     X(name, scale, lateral, meaning)
 //
@@ -10,7 +10,7 @@
 // the row's name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
-// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES. MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which
+// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES. MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which
 // have the tables of "Teams" below.
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
@@ -134,6 +134,50 @@ enum {
   MR_SEEKER_FEATURES(X, seeker_3) \
   MR_GUIDED_FEATURES(X, own_missile_1) \
   MR_GUIDED_FEATURES(X, own_missile_2)
+
+// Height --------------------------------------------------------------------------------------------------
+//
+// The features above that are cosines and sines are ahead and left of a unit vector in space: with up their squares add
+// up to 1. The rate of turn of the line of sight is that about the vertical: (line x drift) / range, of unit line.
+
+#define MR_OWN_HEIGHT_FEATURES(X) \
+  X(own_height, 16000, 0, "own height [m]") \
+  X(own_climb_sine, 1, 0, "sine of the own climb") \
+  X(own_climb, 1, 0, "position of the own climb actuator") \
+  X(own_density, 1, 0, "density of the air here over that at sea level") \
+  X(own_mach, 2.5, 0, "own Mach number") \
+  X(own_energy, 40000, 0, "own height plus that which the own speed would buy, v^2/2g [m]") \
+  X(own_lift_limit, 90, 0, "own greatest lift at this height and speed [m/s^2]") \
+  X(own_thrust, 20, 0, "own full thrust at this height and speed [m/s^2]")
+
+#define MR_ENEMY_HEIGHT_FEATURES(X) \
+  X(enemy_up, 1, 0, "bearing of the enemy: sine of its elevation") \
+  X(enemy_off_nose, 1, 0, "cosine of the angle between the own velocity and the line to the enemy") \
+  X(enemy_climb, 1, 0, "position of the enemy's climb actuator") \
+  X(enemy_heading_up, 1, 0, "direction of the enemy's velocity: sine of its climb") \
+  X(enemy_los_rate_up, 0.05, 0, "rate of the sine of the enemy's elevation [1/s]") \
+  X(enemy_above, 10000, 0, "enemy's height less the own one [m]") \
+  X(enemy_energy, 20000, 0, "enemy's height plus that which its speed would buy, less the own one [m]") \
+  X(enemy_lift_limit, 90, 0, "enemy's greatest lift at its height and speed [m/s^2]") \
+  X(enemy_thrust, 20, 0, "enemy's full thrust at its height and speed [m/s^2]")
+
+#define MR_RISE_FEATURES(X, prefix) \
+  X(prefix##_up, 1, 0, "bearing of the missile: sine of its elevation") \
+  X(prefix##_heading_up, 1, 0, "direction of the missile's velocity: sine of its climb") \
+  X(prefix##_above, 10000, 0, "height of the missile above its target [m]")
+
+#define MR_RISING_FEATURES(X, prefix) MR_MISSILE_FEATURES(X, prefix) MR_RISE_FEATURES(X, prefix)
+
+#define MR_HEIGHT_FEATURES(X) \
+  MR_FIGHTER_FEATURES(X) \
+  MR_OWN_HEIGHT_FEATURES(X) \
+  MR_ENEMY_HEIGHT_FEATURES(X) \
+  MR_RISING_FEATURES(X, inbound_1) \
+  MR_RISING_FEATURES(X, inbound_2) \
+  MR_RISING_FEATURES(X, inbound_3) \
+  MR_RISING_FEATURES(X, own_missile_1) \
+  MR_RISING_FEATURES(X, own_missile_2)
+
 // Teams ---------------------------------------------------------------------------------------------------
 //
 // An observation in teams is of rows: one of the own fighter; then rows of allies, of enemies, with sensors of the
@@ -214,6 +258,7 @@ enum {
   MR_FEATURE_COUNT = 0 MR_FEATURES(MR_COUNT_FEATURE),
   MR_STG_FEATURE_COUNT = MR_FEATURE_COUNT MR_STG_FEATURES(MR_COUNT_FEATURE),
   MR_RADAR_FEATURE_COUNT = 0 MR_RADAR_FEATURES(MR_COUNT_FEATURE),
+  MR_HEIGHT_FEATURE_COUNT = 0 MR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
   MR_TEAM_OWN_COUNT = 0 MR_TEAM_OWN_FEATURES(MR_COUNT_FEATURE),
   MR_OTHER_COUNT = 0 MR_OTHER_FEATURES(MR_COUNT_FEATURE),
   MR_ALLY_COUNT = 0 MR_ALLY_FEATURES(MR_COUNT_FEATURE),

@@ -2,16 +2,11 @@
 //
 // The flight law: one physics step of fighters and missiles alike. Equations: RULES.md, "Flight".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
 #include "block.h"
-
-// Moves an actuator toward its command by at most `step`.
-static inline float mr_actuate(float position, float command, float step) {
-  return mr_clip(command, position - step, position + step);
-}
 
 // The speed after a step [m/s]. `boost` is a dt [m/s], `drag` Cd dt [s/m].
 static inline float mr_next_speed(float v, float boost, float drag) {

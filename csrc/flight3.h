@@ -15,44 +15,16 @@
 
 typedef struct {
   float x, y, z;
-} MrVector;
-
-// Constants of lift and drag, of fighters and missiles alike. Those of drag and lift hold at sea level and below the
-// drag rise.
-typedef struct {
-  float cd0, k;          // zero-lift drag [1/m]; induced drag factor [m]
-  float lift;            // greatest lift over v^2: 1 / turn radius [1/m]
-  float load_limit;      // greatest lift [m/s^2]
-  float onset2, width4;  // of the drag rise: onset^2 [Mach^2]; (peak^2 - onset^2)^2 [Mach^4]
-  float rise, high;      // coefficients of the drag rise: A, H
-} MrAirframe3;
-
-// Constants of an aircraft type.
-typedef struct {
-  MrAirframe3 frame;
-  float thrust, lapse;                       // T0 (1 + K) [m/s^2]; K
-  float ram_static, ram, ram_mach2;          // of the engine's Mach factor
-  float climb_sine, climb_gain, climb_load;  // of the greatest climb; [1/s]; [m/s^2]
-  float floor, floor_fall;                   // [m]; twice the acceleration of a pull-out [m/s^2]
-  float stall_load, stall_time;              // [m/s^2]; [s]
-  float ceiling, ceiling_rate;               // [m]; [1/s]
-} MrAircraft;
-
-// Constants of a missile type's guidance and flight.
-typedef struct {
-  MrAirframe3 frame;
-  float navigation;      // N
-  float loft, loft_max;  // 1 / loft radius [1/m]; [m]
-} MrMissileType;
+} MrVector3;
 
 // What acts on a body during a step.
 typedef struct {
-  MrVector across;  // acceleration across the path, gravity included [m/s^2]
-  float drag;       // deceleration by drag over speed [1/s]
-  float thrust;     // [m/s^2]
+  MrVector3 across;  // acceleration across the path, gravity included [m/s^2]
+  float drag;        // deceleration by drag over speed [1/s]
+  float thrust;      // [m/s^2]
 } MrForces;
 
-static inline float mr_dot(MrVector a, MrVector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline float mr_dot(MrVector3 a, MrVector3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 // Forces --------------------------------------------------------------------------------------------------
 
@@ -90,7 +62,7 @@ static inline float mr_climb_wanted(const MrAircraft *type, float z, float v, fl
 
 // The forces on a fighter at the height z with the direction d and speed v. The autopilot takes the lift that the climb
 // needs, and `rudder` is the share of the rest that turns.
-static inline MrForces mr_fighter_forces(const MrAircraft *type, float gravity, float z, MrVector d, float v,
+static inline MrForces mr_fighter_forces(const MrAircraft *type, float gravity, float z, MrVector3 d, float v,
                                          float rudder, float climb, float throttle) {
   MrAir air = mr_air(z);
   float v2 = v * v;
@@ -114,23 +86,23 @@ static inline MrForces mr_fighter_forces(const MrAircraft *type, float gravity, 
 // The lift that a missile's guidance asks for [m/s^2]: proportional navigation to a point above its target, and what
 // carries its weight. It is across the path. `sight` is the target's position less the missile's [m], `drift` the
 // target's velocity less the missile's [m/s].
-static inline MrVector mr_guide3(const MrMissileType *type, float gravity, MrVector sight, MrVector drift, MrVector d,
-                                 float v) {
+static inline MrVector3 mr_guide3(const MrMissileType *type, float gravity, MrVector3 sight, MrVector3 drift,
+                                  MrVector3 d, float v) {
   float range2 = mr_dot(sight, sight);
   sight.z += mr_min(range2 * type->loft, type->loft_max);
   float n = type->navigation * v / mr_max(range2, 1.0f);
   float a = n * mr_dot(sight, d), b = n * mr_dot(drift, d), weight = gravity * d.z;
-  return (MrVector){a * drift.x - b * sight.x - weight * d.x, a * drift.y - b * sight.y - weight * d.y,
-                    a * drift.z - b * sight.z - weight * d.z + gravity};
+  return (MrVector3){a * drift.x - b * sight.x - weight * d.x, a * drift.y - b * sight.y - weight * d.y,
+                     a * drift.z - b * sight.z - weight * d.z + gravity};
 }
 
 // The forces on a missile at the height z, whose guidance asks for a lift.
-static inline MrForces mr_missile_forces(const MrMissileType *type, float gravity, float z, MrVector d, float v,
-                                         MrVector asked, float thrust) {
+static inline MrForces mr_missile_forces(const MrMissileType *type, float gravity, float z, MrVector3 d, float v,
+                                         MrVector3 asked, float thrust) {
   MrAir air = mr_air(z);
   float limit = mr_lift_limit(&type->frame, air.density, v * v);
   float share = limit / mr_max(sqrtf(mr_dot(asked, asked)), limit), weight = gravity * d.z;
-  MrVector lift = {asked.x * share, asked.y * share, asked.z * share};
+  MrVector3 lift = {asked.x * share, asked.y * share, asked.z * share};
   return (MrForces){
       .across = {lift.x + weight * d.x, lift.y + weight * d.y, lift.z + weight * d.z - gravity},
       .drag = mr_drag(&type->frame, &air, v, mr_dot(lift, lift)),
@@ -141,32 +113,41 @@ static inline MrForces mr_missile_forces(const MrMissileType *type, float gravit
 // Motion --------------------------------------------------------------------------------------------------
 
 // Moves a body by a step. Without thrust and drag v^2 / 2 + gravity * z stays the same, but for rounding.
-static inline void mr_move(float dt, float gravity, const MrForces *forces, MrVector *position, MrVector *d, float *v) {
+static inline void mr_move(float dt, float gravity, const MrForces *forces, MrVector3 *position, MrVector3 *d,
+                           float *v) {
   float slow = *v, inverse = 1.0f / slow;
   float free = (slow + dt * (forces->thrust - gravity * d->z)) / (1.0f + dt * forces->drag);  // Kahan's method
   float t = 0.5f * dt * inverse * mr_max(1.5f - 0.5f * (free * inverse), 0.25f);              // about dt / (v + free)
-  MrVector e = {forces->across.x * t, forces->across.y * t, forces->across.z * t};            // half the turn
+  MrVector3 e = {forces->across.x * t, forces->across.y * t, forces->across.z * t};           // half the turn
   float m = 1.0f + mr_dot(e, e) * (1.0f / 3.0f);
-  e = (MrVector){e.x * m, e.y * m, e.z * m};  // its tangent
+  e = (MrVector3){e.x * m, e.y * m, e.z * m};  // its tangent
   float h2 = mr_dot(e, e), w = 1.0f / (1.0f + h2), mw = m * w, twice = 2.0f * w;
-  MrVector mean = {mw * (d->x + e.x), mw * (d->y + e.y), mw * (d->z + e.z)};
+  MrVector3 mean = {mw * (d->x + e.x), mw * (d->y + e.y), mw * (d->z + e.z)};
   *v = mr_max(free - dt * gravity * (mean.z - d->z), MR_SLOWEST);
   float half_length = 0.5f * dt * (slow + *v);
-  *position = (MrVector){position->x + half_length * mean.x, position->y + half_length * mean.y,
-                         position->z + half_length * mean.z};
-  *d = (MrVector){d->x + twice * (e.x - h2 * d->x), d->y + twice * (e.y - h2 * d->y), d->z + twice * (e.z - h2 * d->z)};
+  *position = (MrVector3){position->x + half_length * mean.x, position->y + half_length * mean.y,
+                          position->z + half_length * mean.z};
+  *d =
+      (MrVector3){d->x + twice * (e.x - h2 * d->x), d->y + twice * (e.y - h2 * d->y), d->z + twice * (e.z - h2 * d->z)};
 }
 
 // Brings a direction back to length 1, from which rounding moves it. Once a decision.
-static inline MrVector mr_unit(MrVector d) {
+static inline MrVector3 mr_unit(MrVector3 d) {
   float scale = 1.5f - 0.5f * mr_dot(d, d);
-  return (MrVector){d.x * scale, d.y * scale, d.z * scale};
+  return (MrVector3){d.x * scale, d.y * scale, d.z * scale};
+}
+
+// The thrust of a missile's motor in a step [m/s^2], which has so many physics steps to burn before it: of the boost, and
+// of boost and sustain.
+static inline float mr_motor(const MrMissileType *type, float boost_left, float motor_left) {
+  float boosts = mr_clip(boost_left, 0.0f, 1.0f), burns = mr_clip(motor_left, 0.0f, 1.0f);
+  return type->thrust * boosts + type->sustain * (burns - boosts);
 }
 
 // The least squared distance [m^2] during a step, in which the line of sight goes straight from a to b.
-static inline float mr_least_range2(MrVector a, MrVector b) {
-  MrVector path = {b.x - a.x, b.y - a.y, b.z - a.z};
+static inline float mr_least_range2(MrVector3 a, MrVector3 b) {
+  MrVector3 path = {b.x - a.x, b.y - a.y, b.z - a.z};
   float t = mr_clip(-mr_dot(a, path) / mr_max(mr_dot(path, path), 1e-9f), 0.0f, 1.0f);
-  MrVector least = {a.x + t * path.x, a.y + t * path.y, a.z + t * path.z};
+  MrVector3 least = {a.x + t * path.x, a.y + t * path.y, a.z + t * path.z};
   return mr_dot(least, least);
 }

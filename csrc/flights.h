@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The missiles of a block during the physics steps of a decision. A missile affects nothing but its target's life, so
+// The missiles of a block during the physics steps of a decision, which steps.h and steps3.h fly. A missile affects nothing but its target's life, so
 // they are packed for these steps, from any slots and lanes: what they cost follows the missiles in the air.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "block.h"
-#include "flight.h"
 #include "guidance.h"
 #include "packing.h"
 
@@ -19,21 +18,49 @@
 enum { MR_ROOM = (MR_MISSILES + 1) * MR_LANES };
 #define MR_DECLARE_PACKED(type, name, ...) MR_ALIGNED type name[MR_ROOM];
 
+#if MR_DIMENSIONS == 3
+
+// The constants of the types of the packed missiles.
+#define MR_DECLARE_LANES(name, meaning) MR_ALIGNED float name[MR_ROOM];
+typedef struct {
+  MR_AIRFRAME3_CONSTANTS(MR_DECLARE_LANES)
+  MR_MISSILE_CONSTANTS(MR_DECLARE_LANES)
+} MrTypeLanes;
+
+#endif
+
 // The missiles in the air, packed in the order of their slots. They are flown in flights of MR_LANES. The places in the
 // last flight that are left over hold zeros, which are flown, too, and do not matter.
 typedef struct {
   int32_t count;
   MR_BODY_FIELDS(MR_DECLARE_PACKED)
+#if MR_DIMENSIONS == 2
   MR_ALIGNED float burn_left[MR_ROOM];  // before the first step [physics steps], less than 0 once burnt out
-  MR_ALIGNED int32_t target[MR_ROOM];   // number of the target's motion
-  MR_ALIGNED int32_t end[MR_ROOM];      // event of the missile's end, as in guidance.h
+#else
+  MR_ALIGNED float age[MR_ROOM];  // before the first step [physics steps]
+  MrTypeLanes types;              // of each missile
+#endif
+  MR_ALIGNED int32_t target[MR_ROOM];  // number of the target's motion
+  MR_ALIGNED int32_t end[MR_ROOM];     // event of the missile's end, as in guidance.h
+#if MR_DIMENSIONS == 2
   // Of the present step, as in mr_guide and mr_fly_arc.
   MR_ALIGNED float command[MR_ROOM], limit[MR_ROOM], lift[MR_ROOM], half_length[MR_ROOM];
+#endif
   int32_t first[MR_MISSILES];  // place of a slot's first missile, or of the next slot's if it has none
 } MrPacked;
 
+// The number of each missile that its steps count by: what its motor has left to burn, or with height its age.
+#if MR_DIMENSIONS == 2
+#define MR_PACKED_TIME burn_left
+#define MR_TIME_OF(k, age) ((k)->burn_steps - (float)(age))
+#else
+#define MR_PACKED_TIME age
+#define MR_TIME_OF(k, age) ((float)(age))
+#endif
+
 static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p) {
-  MR_ALIGNED float burn_left[MR_LANES];
+  (void)k;
+  MR_ALIGNED float time[MR_LANES];
   MR_ALIGNED int32_t target[MR_LANES];
   static const MR_ALIGNED int32_t zeros[MR_LANES];
   MrLanes lanes;
@@ -44,19 +71,19 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
     MR_FOR_LANES(i) {
-      burn_left[i] = k->burn_steps - (float)m->age[i];
+      time[i] = MR_TIME_OF(k, m->age[i]);
       target[i] = m->target[i] * MR_LANES + i;
     }
     lanes = mr_lanes_of(m->active);
     MR_BODY_FIELDS(MR_PACK)
-    mr_pack(burn_left, lanes, &p->burn_left[n]);
+    mr_pack(time, lanes, &p->MR_PACKED_TIME[n]);
     mr_pack(target, lanes, &p->target[n]);
     n += b->live[slot];
   }
 #undef MR_PACK
 #define MR_ZERO(type, name, ...) memcpy(&p->name[n], zeros, sizeof zeros);
   MR_BODY_FIELDS(MR_ZERO)
-  memcpy(&p->burn_left[n], zeros, sizeof zeros);
+  memcpy(&p->MR_PACKED_TIME[n], zeros, sizeof zeros);
   memcpy(&p->target[n], zeros, sizeof zeros);
 #undef MR_ZERO
   p->count = n;
@@ -135,7 +162,13 @@ static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_
     float x = target.x[i] - p->x[first + i], y = target.y[i] - p->y[first + i];
     out->x[i] = x;
     out->y[i] = y;
+#if MR_DIMENSIONS == 3
+    float z = target.z[i] - p->z[first + i];
+    out->z[i] = z;
+    out->range2[i] = x * x + y * y + z * z;
+#else
     out->range2[i] = x * x + y * y;
+#endif
   }
 }
 
@@ -145,7 +178,7 @@ static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, 
                                    float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius, dt = k->dt;
-  float gain = (k->fighter.thrust + k->missile.thrust) * t;  // an upper bound of what the closing speed grows by
+  float gain = k->closing_acceleration * t;  // an upper bound of what the closing speed grows by
   float grain = FLT_EPSILON / dt;  // and by what rounding may add to it far from the origin, for each metre from it
   int32_t count = p->count - (int32_t)first, near = 0;
   MrMotion target;
@@ -156,6 +189,11 @@ static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, 
     float range2 = x * x + y * y;
     float away = fabsf(target.x[i]) + fabsf(target.y[i]) + fabsf(p->x[n]) + fabsf(p->y[n]);
     float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[n] + gain + grain * away;
+#if MR_DIMENSIONS == 3
+    float z = target.z[i] - p->z[n];
+    range2 += z * z;
+    speed += fabsf(target.vz[i]) + grain * (fabsf(target.z[i]) + fabsf(p->z[n]));
+#endif
     float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * dt);
     near |= (i < count) & (range2 < reach * reach);
     reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
@@ -174,72 +212,15 @@ static void mr_begin_flights(const MrSim *sim, const MrMotions *motions, int32_t
   }
 }
 
-// The stages of a flight's step.
-
-static inline void mr_guide_flight(const MrConstants *k, int32_t step, const MrMotions *fighters, int64_t first,
-                                   const MrBelieved *believed, MrPacked *p) {
-  MrMotion target;
-  mr_pick_motions(fighters, &p->target[first], &target);
-  if (believed) mr_believe(believed, (float)step * k->dt, first, &target);
-  MR_FOR_LANES(i) {
-    int64_t n = first + i;
-    float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
-    MrGuidance guidance = mr_guide(k, x, y, target.vx[i], target.vy[i], p->c[n], p->s[n], p->v[n]);
-    p->command[n] = guidance.command;
-    p->limit[n] = guidance.limit;
-  }
-}
-
-static inline void mr_steer_flight(const MrConstants *k, int64_t first, MrPacked *p) {
-  MR_FOR_LANES(i) {
-    int64_t n = first + i;
-    float command = mr_clip(p->command[n], -k->one, k->one);
-    float rudder = mr_actuate(p->rudder[n], command, k->missile.rudder_step);
-    p->rudder[n] = rudder;
-    p->lift[n] = mr_limit(k->missile.lift_per_rudder * rudder, k->load_by_navigation * p->limit[n]);
-  }
-}
-
-static inline void mr_speed_flight(const MrConstants *k, int32_t step, int64_t first, MrPacked *p) {
-  MR_FOR_LANES(i) {
-    int64_t n = first + i;
-    float v = p->v[n], lift = p->lift[n];
-    float boost = k->missile.thrust_dt * mr_burning(k, p->burn_left[n] - (float)step);
-    float v_next = mr_next_speed(v, boost, k->missile.cd0_dt + k->missile.k_dt * (lift * lift));
-    p->v[n] = v_next;
-    p->half_length[n] = k->quarter_dt * (v + v_next);
-  }
-}
-
-static inline void mr_move_flight(int64_t first, MrPacked *p) {
-  MR_FOR_LANES(i) {
-    int64_t n = first + i;
-    mr_fly_arc(p->half_length[n], p->lift[n], &p->x[n], &p->y[n], &p->c[n], &p->s[n]);
-  }
-}
-
-// Notes the event 2 * step + 1 for missiles that are spent after the step.
-static inline void mr_note_spent(const MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
-  float spent_speed = sim->params.missile_spent_speed;
-  MR_FOR_LANES(i) {
-    int64_t n = first + i;
-    int spent = (p->v[n] < spent_speed) & (p->burn_left[n] - (float)step <= 1.0f);
-    int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
-    p->end[n] = mr_select_int(event < p->end[n], event, p->end[n]);
-  }
-}
-
-// Notes the ends of the near missiles in a step that has been flown.
-static inline void mr_note_ends(const MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j, MrNear *near,
+// Notes the hits of the near missiles of a flight in a step that has been flown.
+static inline void mr_note_hits(const MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j, MrNear *near,
                                 MrPacked *p) {
   int64_t first = near->first[j];
   MR_ALIGNED int32_t reaches[MR_LANES];
   MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];
-  if (mr_count(reaches)) {
-    mr_sight(fighters, p, first, &near->after[j]);
-    mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], &p->end[first]);
-  }
-  mr_note_spent(sim, step, first, p);
+  if (mr_count(reaches) == 0) return;
+  mr_sight(fighters, p, first, &near->after[j]);
+  mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], &p->end[first]);
 }
 
 // The slot of a packed missile.

@@ -3,7 +3,7 @@
 // Fly-outs: does a shot hit a target that evades in a given way? Each lane flies one shot, by the physics steps of
 // every engagement. RULES.md, "Fly-outs".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

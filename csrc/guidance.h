@@ -3,12 +3,14 @@
 // Missile guidance and fuze. Pure proportional navigation: P. Zarchan, "Tactical and Strategic Missile
 // Guidance"; M. Guelman, "A qualitative study of proportional navigation", 1971.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
 #include "block.h"
-#include "flight.h"
+#if MR_DIMENSIONS == 3
+#include "flight3.h"
+#endif
 
 // A missile's end, by kind and time, is one number, its event: 2 * step for a hit in that physics step, 2 * step + 1
 // for being spent after it. So hits are even, and a hit comes before being spent in the same step. MR_NEVER is later
@@ -19,10 +21,15 @@
 // length [m^2].
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], range2[MR_LANES];
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float z[MR_LANES];
+#endif
 } MrLineOfSight;
 
 // The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
 static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
+
+#if MR_DIMENSIONS == 2
 
 // Commands of guidance to a missile: the rudder, before it is clipped to -1 ... 1, and what k->load_by_navigation
 // is multiplied by to give the load limit of Cl [1/m].
@@ -55,3 +62,17 @@ static inline void mr_fuze(float radius, int32_t step, const MrLineOfSight *a, c
     end[i] = mr_select_int(event < end[i], event, end[i]);
   }
 }
+
+#else
+
+// The same with height, by the least range while the line of sight goes straight from a to b.
+static inline void mr_fuze(float radius, int32_t step, const MrLineOfSight *a, const MrLineOfSight *b,
+                           int32_t end[MR_LANES]) {
+  MR_FOR_LANES(i) {
+    MrVector3 from = {a->x[i], a->y[i], a->z[i]}, to = {b->x[i], b->y[i], b->z[i]};
+    int32_t event = mr_select_int(mr_least_range2(from, to) < radius * radius, 2 * step, MR_NEVER);
+    end[i] = mr_select_int(event < end[i], event, end[i]);
+  }
+}
+
+#endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The instruction sets and the sizes of sides that kernels are compiled for. setup.py has the compiler options of each
+// The instruction sets and the games that kernels are compiled for. setup.py has the compiler options of each
 // instruction set.
 
 #ifndef MR_ISAS_H
@@ -26,16 +26,18 @@
 #define MR_QUOTE(a) MR_QUOTE2(a)
 #define MR_ISA_NAME MR_QUOTE(MR_ISA)
 
-// Sizes of sides: room for that many fighters on either side, MR_SIDE in a file that is compiled for each. A fight
-// takes the smallest that has room for its fighters, on whichever side they are. X(with, size), smallest first. A build
-// may have fewer.
-#ifndef MR_SIDE_SIZES
-#define MR_SIDE_SIZES(X, with) X(with, 1) X(with, 2) X(with, 4) X(with, 8)
+// The games: X(with, side, dimensions), MR_SIDE and MR_DIMENSIONS in a file that is compiled for each. `side` is the size
+// of the sides: room for that many fighters on either side. `dimensions` is 2 in the plane and 3 with height. A fight
+// takes the first game of its dimensions that has room for its fighters, on whichever side they are. A build may have
+// fewer.
+#ifndef MR_GAMES
+#define MR_GAMES(X, with) X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 1, 3)
 #endif
 
-// In a file that is compiled for each size: a name with the size at its end, and one with the instruction set, too.
-#define MR_OF_SIDE(name) MR_PASTE(name, MR_SIDE)
-#define MR_OF_ISA_AND_SIDE(name) MR_PASTE(MR_PASTE(MR_OF_ISA(name), _), MR_SIDE)
+// In a file that is compiled for each game: a name with the game's numbers at its end, and one with the instruction set,
+// too.
+#define MR_OF_GAME(name) MR_PASTE(MR_PASTE(MR_PASTE(name, MR_SIDE), _), MR_DIMENSIONS)
+#define MR_OF_ISA_AND_GAME(name) MR_OF_GAME(MR_PASTE(MR_OF_ISA(name), _))
 
 static inline bool mr_runs_isa(const char *isa) {
 #if defined(__x86_64__)

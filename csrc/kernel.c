@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel: one decision of a block of engagements. setup.py compiles this file once for each instruction set, with
-// the set's name as MR_ISA, and each size of sides, MR_SIDE. All sets give the same results to the bit. The kernel's
+// the set's name as MR_ISA, and each game, MR_SIDE and MR_DIMENSIONS. All sets give the same results to the bit. The kernel's
 // functions are in this file and in the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
@@ -15,13 +15,15 @@
 #include "reward.h"
 #include "scene.h"
 #include "start.h"
-#if MR_SIDE == 1
+#if MR_SIDE > 1
+#include "view_team.h"
+#include "wing_pilots.h"
+#elif MR_DIMENSIONS == 3
+#include "view_height.h"
+#else
 #include "flyout.h"
 #include "spacetime.h"
 #include "view_pair.h"
-#else
-#include "view_team.h"
-#include "wing_pilots.h"
 #endif
 
 static void rate_lane(const MrSim *sim, int32_t block, int lane) {
@@ -93,6 +95,8 @@ static void state_of(const MrBlock *b, int32_t f, const MrScene *scene, float va
     values[MR_STATE_ammunition][i] = (float)fighter->ammunition[i];
     values[MR_STATE_inbound][i] = (float)inbound->in_air[i];
     values[MR_STATE_time_to_go][i] = mr_clip(inbound->least[i], 0.0f, MR_TIME_TO_GO_MAX);
+    values[MR_STATE_z][i] = mr_height(&fighter->body, i);
+    values[MR_STATE_direction_z][i] = mr_climb_sine(&fighter->body, i);
   }
 }
 
@@ -215,6 +219,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_fly_pilots(sim, b, picture);
   mr_launch_commanded(sim, b, picture);
   mr_fly_block(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
+  mr_straighten(sim, b);
   if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
 
   mr_count_living(sim, b, living);
@@ -260,7 +265,7 @@ static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out)
   write_states(sim, block, &scene, out->to.states);
 }
 
-#if MR_SIDE == 1
+#if MR_SIDE == 1 && MR_DIMENSIONS == 2
 // The distance [m] and time [s] of a missile that flies straight from speed v0 until it has burnt out and slowed to
 // v_end. All lanes fly the same missile.
 static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
@@ -281,9 +286,11 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
 
 #endif
 
-const MrKernel MR_OF_ISA_AND_SIDE(mr_kernel_) = {
+const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .name = MR_ISA_NAME,
     .side = MR_SIDE,
+    .dimensions = MR_DIMENSIONS,
+    .controls = MR_ACTIONS,
     .take_actions = mr_take_actions,
     .decide_block = decide_block,
     .advance_block = advance_block,
@@ -291,7 +298,7 @@ const MrKernel MR_OF_ISA_AND_SIDE(mr_kernel_) = {
     .start_lane = start_lane,
     .rate_lane = rate_lane,
     .launch = launch,
-#if MR_SIDE == 1
+#if MR_SIDE == 1 && MR_DIMENSIONS == 2
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_up_shots = mr_look_up_each,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The functions that kernel.c and state.c offer to midrange.c. kernel.c is compiled once for each instruction set and
-// size of sides, state.c once for each size of sides.
+// game, state.c once for each game.
 
 #pragma once
 
@@ -18,7 +18,8 @@ typedef enum { MR_TAKE_LEVELS, MR_TAKE_CONTINUOUS, MR_TAKE_CONTROLS } MrTake;
 
 typedef struct MrKernel {
   const char *name;
-  int32_t side;  // room for so many fighters on each side
+  int32_t side, dimensions;  // room for so many fighters on each side; 2 or 3
+  int32_t controls;          // of a fighter
   void (*take_actions)(const MrSim *sim, int32_t block, MrTake take, const void *actions);
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
   void (*advance_block)(const MrSim *sim, int32_t block, int32_t steps);
@@ -28,7 +29,7 @@ typedef struct MrKernel {
   void (*start_lane)(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode);
   void (*rate_lane)(const MrSim *sim, int32_t block, int lane);
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
-  // The rest exists in one against one only.
+  // The rest exists in one against one in the plane only.
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
@@ -37,7 +38,7 @@ typedef struct MrKernel {
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
-// Access to the state of fights of one size, from state.c: as the functions of midrange.h with these names.
+// Access to the state of fights of one game, from state.c: as the functions of midrange.h with these names.
 typedef struct MrAccess {
   size_t block_bytes, picture_bytes;
   const MrField *(*fields)(MrEntity entity);
@@ -56,6 +57,8 @@ typedef struct MrAccess {
 
 // Derives the constants from the parameters (constants.c).
 MrConstants mr_derive_constants(const MrParams *params, const MrKernel *kernel);
+// Derives the constants of the types with height (types.c), and replaces those that depend on them.
+void mr_derive_types(const MrParams *params, MrTypes *types, MrConstants *constants);
 
 // Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The public API: creation, stepping and access to the state. Each step calls the kernel of the chosen instruction set
-// and of the size of the sides. Access to the state of that size is in state.c, the tables are in tables.c.
+// and of the game. Access to the state of that game is in state.c, the tables are in tables.c.
 
 #define _DEFAULT_SOURCE  // madvise
 
@@ -22,33 +22,34 @@
 #include "simulation.h"
 #include "threads.h"
 
-// Instruction sets and sizes ------------------------------------------------------------------------------
+// Instruction sets and games ------------------------------------------------------------------------------
 
-#define MR_DECLARE_KERNEL(isa, side) extern const MrKernel mr_kernel_##isa##_##side;
-#define MR_DECLARE_KERNELS(isa) MR_SIDE_SIZES(MR_DECLARE_KERNEL, isa)
+#define MR_DECLARE_KERNEL(isa, side, dimensions) extern const MrKernel mr_kernel_##isa##_##side##_##dimensions;
+#define MR_DECLARE_KERNELS(isa) MR_GAMES(MR_DECLARE_KERNEL, isa)
 MR_ISAS(MR_DECLARE_KERNELS)
 
-// The kernel of that name, or for "auto" the best, that has room for so many fighters; NULL if there is none or this
-// machine cannot run it.
-static const MrKernel *find_kernel(const char *name, int32_t fighters) {
-#define MR_LIST_KERNEL(isa, side) &mr_kernel_##isa##_##side,
-#define MR_LIST_KERNELS(isa) MR_SIDE_SIZES(MR_LIST_KERNEL, isa)
+// The kernel of that name, or for "auto" the best, of the game that has room for so many fighters; NULL if there is none
+// or this machine cannot run it.
+static const MrKernel *find_kernel(const char *name, int32_t fighters, int32_t dimensions) {
+#define MR_LIST_KERNEL(isa, side, dimensions) &mr_kernel_##isa##_##side##_##dimensions,
+#define MR_LIST_KERNELS(isa) MR_GAMES(MR_LIST_KERNEL, isa)
   static const MrKernel *const kernels[] = {MR_ISAS(MR_LIST_KERNELS) NULL};
   if (!strcmp(name, "auto")) name = mr_isas()[0];
   for (int i = 0; kernels[i]; i++) {
-    bool fits = MR_SIDES * kernels[i]->side >= fighters;
+    bool fits = MR_SIDES * kernels[i]->side >= fighters && kernels[i]->dimensions == dimensions;
     if (fits && !strcmp(name, kernels[i]->name) && mr_runs_isa(name)) return kernels[i];
   }
   return NULL;
 }
 
-#define MR_DECLARE_ACCESS(unused, side) extern const MrAccess mr_access_##side;
-MR_SIDE_SIZES(MR_DECLARE_ACCESS, )
+#define MR_DECLARE_ACCESS(unused, side, dimensions) extern const MrAccess mr_access_##side##_##dimensions;
+MR_GAMES(MR_DECLARE_ACCESS, )
 
-static const MrAccess *find_access(int32_t side) {
-#define MR_FIND_ACCESS(size, side) \
-  if (size == side) return &mr_access_##side;
-  MR_SIDE_SIZES(MR_FIND_ACCESS, side)
+// Access to the state of the game that a kernel is of.
+static const MrAccess *find_access(const MrKernel *kernel) {
+#define MR_FIND_ACCESS(kernel, its_side, its_dimensions) \
+  if (kernel->side == its_side && kernel->dimensions == its_dimensions) return &mr_access_##its_side##_##its_dimensions;
+  MR_GAMES(MR_FIND_ACCESS, kernel)
   return NULL;
 }
 
@@ -113,23 +114,25 @@ static void *make_blocks(int32_t count, size_t size) {
 
 MrSim *mr_create(const MrConfig *config) {
   int32_t fighters = config->params.red_size + config->params.blue_size;
-  const MrKernel *kernel = find_kernel(config->isa, fighters), *pairs = find_kernel(config->isa, MR_SIDES);
+  const MrKernel *kernel = find_kernel(config->isa, fighters, config->params.dimensions);
+  const MrKernel *pairs = find_kernel(config->isa, MR_SIDES, 2);
   if (!kernel) return NULL;
   MrSim *sim = calloc(1, sizeof *sim);
   if (!sim) return NULL;
   sim->params = config->params;
   sim->constants = mr_derive_constants(&config->params, pairs);
+  if (config->params.dimensions == 3) mr_derive_types(&config->params, &sim->types, &sim->constants);
   sim->seed = config->seed;
   sim->num_envs = config->num_envs;
   sim->num_blocks = (config->num_envs + MR_LANES - 1) / MR_LANES;
   sim->auto_reset = config->auto_reset;
-  sim->has_map = config->envelope != NULL;
+  sim->has_map = config->envelope != NULL && config->params.dimensions == 2;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
   sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
-  sim->access = find_access(kernel->side);
+  sim->access = find_access(kernel);
   sim->sizes[0] = config->params.red_size;
   sim->sizes[1] = config->params.blue_size;
   sim->fighters = fighters;
@@ -167,6 +170,7 @@ const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
 size_t mr_state_bytes(const MrSim *sim) { return sim->access->block_bytes / MR_LANES; }
 int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
 int32_t mr_fighters_per_env(const MrSim *sim) { return sim->fighters; }
+int32_t mr_controls(const MrSim *sim) { return sim->kernel->controls; }
 uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
@@ -303,8 +307,7 @@ void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int3
 // Access to the state -------------------------------------------------------------------------------------
 
 const MrField *mr_fields(const MrSim *sim, MrEntity entity) {
-  const MrAccess *access = sim ? sim->access : find_access(1);
-  return access->fields(entity);
+  return (sim ? sim->access : &mr_access_1_2)->fields(entity);
 }
 
 int32_t mr_count_of(const MrSim *sim, MrEntity entity) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Public C API of the simulation: many independent engagements of fighters and missiles in the plane.
+// Public C API of the simulation: many independent engagements of fighters and missiles, in the plane or with height.
 //
-// The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left.
+// The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left; z is
+// up.
 // Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where one
 // fights against one, a fighter has the number of its side, and is also called a seat.
 //
@@ -27,7 +28,7 @@ enum { MR_MISSILES_PER_FIGHTER = 6 };
 enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots in one against one
 // The level k of fire is a shot at the k-th enemy that the fighter observes. There are as many as the larger side has
 // fighters, and 0 for no shot.
-enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
+enum { MR_RUDDER_LEVELS = 5, MR_CLIMB_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2 };
 
 // Pilots control fighters: code outside (an agent, a test, a human) or a scripted pilot.
 // Sensor pilots are fighting ones that fly only where the game has sensors, wing pilots only in teams with sensors.
@@ -107,13 +108,14 @@ typedef enum {
 } MrSource;
 
 // Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
-// TEAM to teams, the others to one against one.
+// TEAM to teams, the one with HEIGHT to the game with height, the others to one against one in the plane.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
   MR_OBSERVE_RADAR,
   MR_OBSERVE_TEAM,
   MR_OBSERVE_TEAM_RADAR,
+  MR_OBSERVE_HEIGHT,
   MR_OBSERVATION_COUNT
 } MrObservation;
 
@@ -140,17 +142,17 @@ typedef struct {
   // Threads that step the engagements; they outlive the simulation. NULL: the caller alone. The result does not depend
   // on them.
   struct MrThreads *threads;
-  // The map is copied. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
+  // The map is copied; with height it is not used. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
   const MrEnvelope *envelope;
   MrObservation observation;  // goes with params.sensing
 } MrConfig;
 
-// One fighter, as read or set from outside.
+// One fighter, as read or set from outside. In the plane z, direction_z and climb are 0.
 typedef struct {
-  float x, y;                      // m
-  float direction_x, direction_y;  // unit vector of the velocity
-  float speed;                     // m/s
-  float rudder, throttle;          // actuator positions, [-1, 1] and [0, 1]
+  float x, y, z;                                // m
+  float direction_x, direction_y, direction_z;  // unit vector of the velocity
+  float speed;                                  // m/s
+  float rudder, climb, throttle;                // actuator positions, the first two [-1, 1], the last [0, 1]
   int32_t alive, ammunition, pilot;
   int32_t launch_wait;  // physics steps until the next launch is allowed
 } MrFighterState;
@@ -159,7 +161,7 @@ typedef struct {
 typedef struct {
   int32_t active, owner, target;  // owner and target: fighters
   int32_t age;                    // physics steps since launch
-  float x, y, direction_x, direction_y, speed, rudder;
+  float x, y, z, direction_x, direction_y, direction_z, speed, rudder;
 } MrMissileState;
 
 // One finished engagement.
@@ -215,7 +217,9 @@ typedef struct {
   X(alive, "1 until it is hit, then 0")                                                       \
   X(ammunition, "missiles left")                                                              \
   X(inbound, "missiles in the air that fly at it")                                            \
-  X(time_to_go, "least time to go of those [s], at most 100, which it is without any")
+  X(time_to_go, "least time to go of those [s], at most 100, which it is without any")      \
+  X(z, "height [m], 0 in the plane")                                                          \
+  X(direction_z, "sine of the climb, 0 in the plane")
 
 #define MR_ENUM_STATE(name, meaning) MR_STATE_##name,
 typedef enum { MR_STATES(MR_ENUM_STATE) MR_STATE_COUNT } MrState;
@@ -257,8 +261,10 @@ const char *mr_isa(const MrSim *sim);
 size_t mr_state_bytes(const MrSim *sim);  // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
 int32_t mr_fighters_per_env(const MrSim *sim);
-// The fields of an entity; they differ between one against one, which NULL stands for, and teams. Ends with a row whose
-// name is NULL.
+// The number of a fighter's controls: rudder, throttle and fire in the plane; with height rudder, climb, throttle, fire.
+int32_t mr_controls(const MrSim *sim);
+// The fields of an entity; they differ between games. NULL stands for one against one in the plane. Ends with a row
+// whose name is NULL.
 const MrField *mr_fields(const MrSim *sim, MrEntity entity);
 // The number of such entities in one engagement.
 int32_t mr_count_of(const MrSim *sim, MrEntity entity);
@@ -283,16 +289,16 @@ typedef struct {
   float *states, *final_states;
 } MrResults;
 
-// Flies every engagement for one decision. actions: int32 [agents][MR_ACTIONS], levels of rudder, throttle and fire;
-// a level out of range is clamped.
+// Flies every engagement for one decision. actions: int32 [agents][controls], levels of each control; a level out of
+// range is clamped.
 void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results);
 
-// The same with continuous actions: float32 [agents][MR_ACTIONS], rudder, throttle, fire (fires if > 0.5). Values
+// The same with continuous actions: float32 [agents][controls], of which the last is fire (fires if > 0.5). Values
 // out of range are clipped; not-a-number counts as 0. In teams a shot is at the enemy nearest the nose; but a fire of
 // k + 1, from 2 on, is the level k of mr_step.
 void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results);
 
-// The same with continuous actions for every fighter: float32 [num_envs][fighters][MR_ACTIONS]. Those of scripted
+// The same with continuous actions for every fighter: float32 [num_envs][fighters][controls]. Those of scripted
 // pilots are ignored. rewards: float32 [num_envs][fighters], or NULL.
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 

@@ -4,7 +4,7 @@
 // slots, and packed one after the other they fill vectors. Each instruction set has its own way to move a vector's
 // numbers, which compilers do not find. What is moved is of four bytes, float or int32_t.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -150,6 +150,9 @@ static inline void mr_unpack(const void *from, MrLanes lanes, void *to) {
 // Positions [m] and velocities [m/s]: of a fighter in all lanes, or of MR_LANES missiles' targets.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], vx[MR_LANES], vy[MR_LANES];
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float z[MR_LANES], vz[MR_LANES];
+#endif
 } MrMotion;
 
 static inline void mr_note_motion(const MrBody *body, MrMotion *out) {
@@ -158,6 +161,10 @@ static inline void mr_note_motion(const MrBody *body, MrMotion *out) {
     out->y[i] = body->y[i];
     out->vx[i] = body->v[i] * body->c[i];
     out->vy[i] = body->v[i] * body->s[i];
+#if MR_DIMENSIONS == 3
+    out->z[i] = body->z[i];
+    out->vz[i] = body->v[i] * body->u[i];
+#endif
   }
 }
 
@@ -184,42 +191,65 @@ static inline void mr_pick_motions(const MrMotions *motions, const int32_t numbe
   mr_pick(red->y, blue->y, which, out->y);
   mr_pick(red->vx, blue->vx, which, out->vx);
   mr_pick(red->vy, blue->vy, which, out->vy);
+#if MR_DIMENSIONS == 3
+  mr_pick(red->z, blue->z, which, out->z);
+  mr_pick(red->vz, blue->vz, which, out->vz);
+#endif
   MR_KEEP(*out);
 }
 
 #else
 
-// A row of four numbers for each fighter in each lane.
+// Rows of four numbers for each fighter in each lane: x, y, vx, vy, and with height z and vz.
 typedef struct {
   MR_ALIGNED float rows[MR_FIGHTERS * MR_LANES][4];
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float height_rows[MR_FIGHTERS * MR_LANES][4];
+#endif
 } MrMotions;
 
-static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) {
-  MrMotion motion;
-  mr_note_motion(body, &motion);
+// Writes four numbers of each lane into the rows of the lanes.
+static inline void mr_put_rows(const float *a, const float *b, const float *c, const float *d, float (*rows)[4]) {
   for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
     int second = i + MR_SECOND_SQUARE;
-    MrQuads quads[4] = {mr_get_quads(&motion.x[i], &motion.x[second]), mr_get_quads(&motion.y[i], &motion.y[second]),
-                        mr_get_quads(&motion.vx[i], &motion.vx[second]),
-                        mr_get_quads(&motion.vy[i], &motion.vy[second])};
+    MrQuads quads[4] = {mr_get_quads(&a[i], &a[second]), mr_get_quads(&b[i], &b[second]),
+                        mr_get_quads(&c[i], &c[second]), mr_get_quads(&d[i], &d[second])};
     mr_turn_squares(quads);
-    float (*rows)[4] = &out->rows[f * MR_LANES];
     for (int n = 0; n < 4; n++) mr_put_quads(quads[n], rows[i + n], rows[second + n]);
   }
 }
 
-static inline void mr_pick_motions(const MrMotions *motions, const int32_t numbers[MR_LANES], MrMotion *out) {
+// Reads the rows of these numbers: four numbers of each.
+static inline void mr_get_rows(const float (*rows)[4], const int32_t numbers[MR_LANES], float *a, float *b, float *c,
+                               float *d) {
   for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
     MrQuads quads[4];
     for (int n = 0; n < 4; n++) {
-      quads[n] = mr_get_quads(motions->rows[numbers[i + n]], motions->rows[numbers[i + n + MR_SECOND_SQUARE]]);
+      quads[n] = mr_get_quads(rows[numbers[i + n]], rows[numbers[i + n + MR_SECOND_SQUARE]]);
     }
     mr_turn_squares(quads);
-    mr_store_quads(quads[0], &out->x[i]);
-    mr_store_quads(quads[1], &out->y[i]);
-    mr_store_quads(quads[2], &out->vx[i]);
-    mr_store_quads(quads[3], &out->vy[i]);
+    mr_store_quads(quads[0], &a[i]);
+    mr_store_quads(quads[1], &b[i]);
+    mr_store_quads(quads[2], &c[i]);
+    mr_store_quads(quads[3], &d[i]);
   }
+}
+
+static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) {
+  MrMotion motion;
+  mr_note_motion(body, &motion);
+  mr_put_rows(motion.x, motion.y, motion.vx, motion.vy, &out->rows[f * MR_LANES]);
+#if MR_DIMENSIONS == 3
+  mr_put_rows(motion.z, motion.vz, motion.z, motion.vz, &out->height_rows[f * MR_LANES]);
+#endif
+}
+
+static inline void mr_pick_motions(const MrMotions *motions, const int32_t numbers[MR_LANES], MrMotion *out) {
+  mr_get_rows(motions->rows, numbers, out->x, out->y, out->vx, out->vy);
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float unused[2][MR_LANES];
+  mr_get_rows(motions->height_rows, numbers, out->z, out->vz, unused[0], unused[1]);
+#endif
   MR_KEEP(*out);
 }
 

@@ -28,6 +28,11 @@
   X(rules, float, pressing_margin, 0, 0, 3600, "s", "a draw with both alive goes to the side that pressed the other longer, by at least this time; 0 = off") \
   X(rules, int, red_size, 1, 1, 8, "fighters", "fighters of red") \
   X(rules, int, blue_size, 1, 1, 8, "fighters", "fighters of blue") \
+  X(rules, int, dimensions, 2, 2, 3, "1", "2 = in the plane; 3 = with height, where types of aircraft and missiles replace most of the groups flight and missile") \
+  X(rules, int, red_aircraft, 0, 0, 3, "light|heavy|fast|trainer", "with height: red's type of aircraft") \
+  X(rules, int, blue_aircraft, 0, 0, 3, "light|heavy|fast|trainer", "with height: blue's type of aircraft") \
+  X(rules, int, red_missile, 0, 0, 2, "medium|long|short", "with height: red's type of missile") \
+  X(rules, int, blue_missile, 0, 0, 2, "medium|long|short", "with height: blue's type of missile") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
@@ -36,6 +41,7 @@
   X(flight, float, fighter_load_limit, 9, 0, 100, "g", "structural limit of lateral acceleration; 0 = none") \
   X(flight, float, fighter_rudder_rate, 2, 0.1, 1000, "1/s", "rudder travel per second (centre to full is 1)") \
   X(flight, float, fighter_throttle_rate, 1, 0.1, 1000, "1/s", "throttle travel per second (idle to full is 1)") \
+  X(flight, float, fighter_climb_rate, 2, 0.1, 1000, "1/s", "with height: travel of the climb per second (level to greatest is 1)") \
   X(missile, float, missile_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(missile, float, missile_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
   X(missile, float, missile_lift_drag, 2, 0.5, 30, "1", "best lift-to-drag ratio; sets induced drag") \
@@ -66,6 +72,9 @@
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
   X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start") \
   X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start") \
+  X(start, float, start_height_min, 5000, 500, 15000, "m", "with height: least mean height of the fighters at the start") \
+  X(start, float, start_height_max, 10000, 500, 15000, "m", "with height: greatest mean height of the fighters at the start") \
+  X(start, float, start_height_difference_max, 3000, 0, 15000, "m", "with height: at the start one side is up to this much higher than the other") \
   X(reward, float, reward_win, 1, -10, 10, "result", "reward for a win, at the end") \
   X(reward, float, reward_draw, 0, -10, 10, "result", "reward for a draw, to each side") \
   X(reward, float, reward_loss, -1, -10, 10, "result", "reward for a loss") \
@@ -84,6 +93,9 @@
   X(pilot, float, pilot_cone_margin_deg, 5, 0, 90, "deg", "pilots that guide a missile by radar keep the enemy this far inside the radar's cone") \
   X(pilot, float, pilot_target_time, 2, 0, 60, "s", "pilots in teams keep a target that lives for this time before they share the enemies out again") \
   X(pilot, float, pilot_cover, 15000, 0, 200000, "m", "pilots in teams take an enemy whose missile flies at one of their side for so much nearer") \
+  X(pilot, float, pilot_height_min, 6000, 0, 20000, "m", "with height: pilots fly at a height from this on; drawn per engagement") \
+  X(pilot, float, pilot_height_max, 11000, 0, 20000, "m", "upper end of that draw") \
+  X(pilot, float, pilot_dive, 0.5, 0, 1, "1", "with height: share of the greatest dive with which pilots evade a missile") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most this many of its missiles in the air") \
@@ -156,7 +168,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 9
+#define MR_RULES_VERSION 10
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -206,13 +218,27 @@
   X(patient_fire_min, 9, 1.1)     \
   X(patient_fire_max, 9, 1.3)     \
   X(patient_crank_angle_deg, 9, 55) \
-  X(patient_salvo, 9, 2)
+  X(patient_salvo, 9, 2) \
+  X(dimensions, 10, 2) \
+  X(red_aircraft, 10, 0) \
+  X(blue_aircraft, 10, 0) \
+  X(red_missile, 10, 0) \
+  X(blue_missile, 10, 0) \
+  X(fighter_climb_rate, 10, 2) \
+  X(start_height_min, 10, 5000) \
+  X(start_height_max, 10, 10000) \
+  X(start_height_difference_max, 10, 3000) \
+  X(pilot_height_min, 10, 6000) \
+  X(pilot_height_max, 10, 11000) \
+  X(pilot_dive, 10, 0.5)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
   X(start_range_min, start_range_max)            \
   X(start_speed_min, start_speed_max)            \
   X(start_spacing_min, start_spacing_max)        \
+  X(start_height_min, start_height_max)          \
+  X(pilot_height_min, pilot_height_max)          \
   X(shooter_fire_min, shooter_fire_max)          \
   X(evader_cold_time_min, evader_cold_time_max)  \
   X(crank_fire_min, crank_fire_max)              \

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// The physics steps of a block. RULES.md, "Order of events".
+// The physics steps of a block, by the step of steps.h, or steps3.h with height. RULES.md, "Order of events".
 //
 // All physics steps of a decision are flown without a branch, as if nothing ended. Each missile's end is noted in the
 // meantime. After the last step it is settled who died and which missiles are gone. This is allowed because a missile
 // affects only its target's life, and because nothing depends on a missile after its end. A fighter that died
 // is flown again up to its death.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
 #include "block.h"
-#include "flight.h"
 #include "flights.h"
 #include "picture.h"
 #include "targets.h"
+#if MR_DIMENSIONS == 3
+#include "steps3.h"
+#else
+#include "steps.h"
+#endif
 
 // Prefetching ---------------------------------------------------------------------------------------------
 //
@@ -67,115 +71,22 @@ static inline void mr_fetch_ahead(MrAhead *ahead) {
   for (const char *line = rows.begin; line < rows.end; line += MR_LINE) __builtin_prefetch(line, 1, 3);
 }
 
-// Steps ---------------------------------------------------------------------------------------------------
+// Deaths --------------------------------------------------------------------------------------------------
 
-// When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
+// When each fighter dies: the event of the hit, with height that of a crash, which is odd; MR_NEVER; or -1 if it was dead
+// before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
-
-// The part of a fighter's state that the steps work on.
-typedef struct {
-  MrBody body;
-  MR_ALIGNED float throttle[MR_LANES], rudder_command[MR_LANES], throttle_command[MR_LANES];
-  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];  // of the present step, as in mr_fly_arc
-} MrFlyer;
-
-static inline void mr_copy_body(const MrBody *from, MrBody *to) {
-  MR_FOR_LANES(i) {
-    to->x[i] = from->x[i];
-    to->y[i] = from->y[i];
-    to->c[i] = from->c[i];
-    to->s[i] = from->s[i];
-    to->v[i] = from->v[i];
-    to->rudder[i] = from->rudder[i];
-  }
-}
-
-// Takes over a body where it flies; the rudder moves everywhere.
-static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *flown, MrBody *body) {
-  MR_FOR_LANES(i) {
-    mr_take_body(flies[i], flown, body, i);
-    body->rudder[i] = flown->rudder[i];
-  }
-}
-
-static inline void mr_take_off(const MrFighter *f, MrFlyer *out) {
-  mr_copy_body(&f->body, &out->body);
-  MR_FOR_LANES(i) {
-    out->throttle[i] = f->throttle[i];
-    out->rudder_command[i] = f->rudder_command[i];
-    out->throttle_command[i] = f->throttle_command[i];
-  }
-}
-
-// First half of a fighter's step.
-static inline void mr_speed_fighter(const MrConstants *k, MrFlyer *f) {
-  const MrAirframe *frame = &k->fighter;
-  MrBody *body = &f->body;
-  MR_FOR_LANES(i) {
-    float v = body->v[i];
-    float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], k->throttle_step);
-    float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], frame->rudder_step);
-    float lift = mr_lift(k, frame, v, rudder);
-    float v_next = mr_next_speed(v, frame->thrust_dt * throttle, frame->cd0_dt + frame->k_dt * (lift * lift));
-    f->throttle[i] = throttle;
-    body->rudder[i] = rudder;
-    body->v[i] = v_next;
-    f->half_length[i] = k->quarter_dt * (v + v_next);
-    f->lift[i] = lift;
-  }
-}
-
-static inline void mr_move_fighter(MrFlyer *f) {
-  MrBody *body = &f->body;
-  MR_FOR_LANES(i) mr_fly_arc(f->half_length[i], f->lift[i], &body->x[i], &body->y[i], &body->c[i], &body->s[i]);
-}
-
-// Working state of the steps of a decision. The block stays as it was before the first step until all is settled.
-typedef struct {
-  MrConstants constants;
-  MrFlyer flyers[MR_FIGHTERS];
-  MrMotions fighters;
-  MrPacked missiles;
-  MrBelieved believed;  // set with sensors
-  MrNear near;
-} MrSky;
-
-static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
-  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_note_fighter(&flyers[f].body, f, out);
-}
-
-// Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one
-// flight wait for each other's results; the same stage of different flights overlaps in the processor.
-// `believed` is NULL without sensors.
-static void mr_step_bodies(const MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
-                           MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
-                           MrNear *restrict near) {
-  int64_t count = p->count;
-  int32_t flying = mr_fighters(sim);
-  mr_note_fighters(sim, flyers, fighters);
-  for (int32_t f = 0; f < flying; f++) mr_speed_fighter(k, &flyers[f]);
-  for (int32_t j = 0; j < near->count; j++) mr_sight(fighters, p, near->first[j], &near->before[j]);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_guide_flight(k, step, fighters, n, believed, p);
-  for (int32_t f = 0; f < flying; f++) mr_move_fighter(&flyers[f]);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, n, p);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_speed_flight(k, step, n, p);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_move_flight(n, p);
-  if (near->count == 0) return;
-  mr_note_fighters(sim, flyers, fighters);
-  for (int32_t j = 0; j < near->count; j++) mr_note_ends(sim, step, fighters, j, near, p);
-}
 
 // Flies one fighter again from the state before the first step, now only up to its death. Lanes without a death come
 // out the same. The actuators of the dead move on.
-static void mr_kill(const MrConstants *k, const MrFighter *before, int32_t steps, const int32_t death[MR_LANES],
-                    MrFlyer *f) {
+static void mr_kill(const MrSky *sky, const MrFighter *before, int32_t steps, int32_t side,
+                    const int32_t death[MR_LANES], MrFlyer *f) {
   mr_take_off(before, f);
   for (int32_t step = 0; step < steps; step++) {
     MrBody last;
     MR_ALIGNED int32_t flies[MR_LANES];
     mr_copy_body(&f->body, &last);
-    mr_speed_fighter(k, f);
-    mr_move_fighter(f);
+    mr_fly_fighter(sky, step, side, f);
     MR_FOR_LANES(i) flies[i] = 2 * step <= death[i];
     mr_keep_body(flies, &f->body, &last);
     mr_copy_body(&last, &f->body);
@@ -189,10 +100,22 @@ static void mr_land(const MrFlyer *flyer, const int32_t death[MR_LANES], MrFight
     f->throttle[i] = flyer->throttle[i];
     f->alive[i] = death[i] == MR_NEVER;
   }
+#if MR_DIMENSIONS == 3
+  MR_FOR_LANES(i) f->climb[i] = flyer->climb[i];
+#endif
 }
 
-// Finds when each fighter dies: by the first hit on it.
-static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t count, MrDeaths death) {
+// Finds when each fighter dies: by the first hit on it, or with height by a crash before that.
+static void mr_find_deaths(const MrSim *sim, const MrSky *sky, const int32_t ended[], int32_t count, MrDeaths death) {
+  const MrPacked *p = &sky->missiles;
+#if MR_DIMENSIONS == 3
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    const int32_t *crash = sky->flyers[f].crash;
+    MR_FOR_LANES(i) death[f][i] = mr_select_int(crash[i] < death[f][i], crash[i], death[f][i]);
+  }
+#else
+  (void)sim;
+#endif
   for (int32_t j = 0; j < count; j++) {
     int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
     int32_t end = p->end[n];
@@ -211,7 +134,7 @@ static void mr_settle(const MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, M
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MR_FOR_LANES(i) death[f][i] = mr_select_int(b->fighters[f].alive[i], MR_NEVER, -1);
   }
-  mr_find_deaths(p, places, count, death);
+  mr_find_deaths(sim, sky, places, count, death);
   for (int32_t j = 0; j < count; j++) {
     int32_t n = places[j], slot = mr_slot_of(p, n);
     int32_t f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
@@ -230,7 +153,7 @@ static void mr_settle(const MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, M
         lost[i] |= dies[i];
         if (dies[i] && MR_SIDE == 1) mr_remove_missiles_at(b, f, i);
       }
-      mr_kill(&sky->constants, fighter, steps, death[f], &sky->flyers[f]);
+      mr_kill(sky, fighter, steps, mr_side(sim, f), death[f], &sky->flyers[f]);
     }
     mr_land(&sky->flyers[f], death[f], fighter);
   }
@@ -248,18 +171,20 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   if (steps < 1) return;
   MrSky sky;
   MrPacked *p = &sky.missiles;
-  sky.constants = sim->constants;
+  mr_begin_sky(sim, &sky);
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
+#if MR_DIMENSIONS == 3
+  mr_pack_types(&sky.types, p);
+#endif
   if (picture) mr_pack_beliefs(b, picture, &sky.believed);
   mr_note_fighters(sim, sky.flyers, &sky.fighters);
   mr_begin_flights(sim, &sky.fighters, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
-    mr_step_bodies(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, picture ? &sky.believed : NULL, &sky.near);
+    mr_step_sky(sim, step, picture ? &sky.believed : NULL, &sky);
   }
-  // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
-  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, p);
+  mr_end_sky(sim, steps, &sky);
   mr_unpack_missiles(p, b);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
@@ -268,4 +193,16 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   MR_FOR_LANES(i) b->time[i] += steps;
   if (picture) mr_fly_beliefs(sim, (float)steps * sim->constants.dt, b, picture);
   mr_settle(sim, steps, &sky, b, picture);
+}
+
+// Brings the directions of all that flies back to length 1, from which rounding moves them with height. Once a decision.
+static inline void mr_straighten(const MrSim *sim, MrBlock *b) {
+#if MR_DIMENSIONS == 3
+  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_straighten_body(&b->fighters[f].body);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (b->live[slot]) mr_straighten_body(&b->missiles[slot].body);
+  }
+#else
+  (void)sim, (void)b;
+#endif
 }

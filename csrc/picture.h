@@ -6,7 +6,7 @@
 // Teams differ from one against one in two ways. The fighters of a side tell each other their tracks by data link. And
 // all of them see a kill: a track of the dead is lost, while in one against one it lives on as a memory.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

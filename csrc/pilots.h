@@ -6,7 +6,7 @@
 // In teams a pilot has a target among the enemies, and two pilots may fly as a pair: wing_pilots.h. In one against one
 // the target is the enemy.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -58,11 +58,28 @@ static void mr_no_threat(MrThreat *out) {
   }
 }
 
+// The cosine of the angle off a fighter's nose at which a missile is, whose bearing in the own frame is `ahead`: in the
+// plane they are the same.
+static inline float mr_nose_cosine(const MrBody *own, const MrBody *missile, float ahead, float range, int i) {
+#if MR_DIMENSIONS == 3
+  float sine = own->u[i], up = (missile->z[i] - own->z[i]) / mr_max(range, 1.0f);
+  return ahead * sqrtf(mr_max(1.0f - sine * sine, 0.0f)) + up * sine;
+#else
+  (void)own, (void)missile, (void)range, (void)i;
+  return ahead;
+#endif
+}
+
 // 1 if a pilot heeds a missile in lane i. A prudent pilot ignores a missile that would fall short by more than its
-// guard. `ahead` is the cosine of the missile's bearing.
-static inline int mr_heeds(const MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead, int i) {
-  float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], sim->constants.run_speed) - range;
-  int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
+// guard. `ahead` is the missile's bearing in the own frame.
+static inline int mr_heeds(const MrSim *sim, const MrMissile *m, const MrFighter *own, int32_t enemy_side, float range,
+                           float ahead, int i) {
+  const MrTactics *t = &own->tactics;
+  float height = 0.5f * (mr_height(&m->body, i) + mr_height(&own->body, i));
+  float run_speed = mr_run_speed(sim, &own->body, i);
+  float run_down = mr_chase_reach(sim, enemy_side, m->body.v[i], (float)m->age[i], run_speed, height) - range;
+  float cosine = mr_nose_cosine(&own->body, &m->body, ahead, range, i);
+  int reaches = run_down + t->guard[i] * 0.5f * (1.0f + cosine) > 0.0f;
   return reaches | !t->prudent[i];
 }
 
@@ -97,12 +114,13 @@ static inline void mr_heed(const MrSim *sim, const MrBlock *b, int32_t fighter, 
   if (mr_count(threatens) == 0) return;
   MR_FOR_LANES(i) {
     float inverse = 1.0f / (intercept->range[i] > 1.0f ? intercept->range[i] : 1.0f);
-    MrVector place = mr_into_frame(intercept->x[i], intercept->y[i], own->c[i], own->s[i]);
+    MrVector place = mr_into_own(own, intercept->x[i], intercept->y[i], i);
     ahead[i] = place.ahead * inverse;
     left[i] = place.left * inverse;
   }
   if (mr_count(doubtful)) {
-    MR_FOR_LANES(i) threatens[i] &= mr_heeds(sim, m, t, intercept->range[i], ahead[i], i);
+    const MrFighter *f = &b->fighters[fighter];
+    MR_FOR_LANES(i) threatens[i] &= mr_heeds(sim, m, f, !mr_side(sim, fighter), intercept->range[i], ahead[i], i);
   }
   MR_FOR_LANES(i) {
     out->present[i] |= threatens[i];
@@ -134,9 +152,9 @@ static inline void mr_heed(const MrSim *sim, const MrBlock *b, const MrMissile *
   float time_to_go = standing.time_to_go, range = standing.range;
   if (time_to_go >= own->tactics.cold_time[i] || time_to_go >= out->time_to_go[i]) return;
   float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
-  MrVector place = mr_into_frame(standing.x, standing.y, own->body.c[i], own->body.s[i]);
+  MrVector place = mr_into_own(&own->body, standing.x, standing.y, i);
   float ahead = place.ahead * inverse, left = place.left * inverse;
-  if (!mr_heeds(sim, m, &own->tactics, range, ahead, i)) return;
+  if (!mr_heeds(sim, m, own, !mr_side(sim, m->target[i]), range, ahead, i)) return;
   out->present[i] = 1;
   out->time_to_go[i] = time_to_go;
   out->ahead[i] = -ahead;
@@ -298,6 +316,19 @@ static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter
   }
 }
 
+#if MR_DIMENSIONS == 3
+
+// R_NEZ [m] as pilots estimate it, by the thinness of the air halfway between the fighters' heights.
+static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+                             const MrSight *sight, float nez[MR_LANES]) {
+  (void)sight;
+  const MrBody *own = &b->fighters[fighter].body;
+  const MrReach *reach = &sim->types.reach[mr_side(sim, fighter)];
+  MR_FOR_LANES(i) nez[i] = reach->nez + reach->nez_by_thin * mr_air(0.5f * (own->z[i] + enemy->z[i])).thin;
+}
+
+#else
+
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
 static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
@@ -313,6 +344,8 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
   MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
+#endif
+
 // Decides which pilots fire. The enemy must be near its nose, and inside the range at which its tactics fire with the
 // missiles that it has left. It must have fewer missiles in the air than its salvo.
 static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
@@ -320,13 +353,14 @@ static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, 
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
+  int32_t side = mr_side(sim, fighter);
   MR_ALIGNED float nez[MR_LANES];
   mr_look_up_r_nez(sim, b, fighter, enemy, sight, nez);
   MR_FOR_LANES(i) {
-    int far =
-        (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) & (f->ammunition[i] > t->reserve[i]);
+    int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(sim, side, &f->body, enemy, sight->approach[i], i)) &
+              (f->ammunition[i] > t->reserve[i]);
     int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
-    fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
+    fire[i] = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
 }
 
@@ -370,6 +404,26 @@ static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int
   }
 }
 
+#if MR_DIMENSIONS == 3
+
+// The greatest sine of the climb with which pilots go to their height, and how fast they level off there [s].
+#define MR_PILOT_CLIMB 0.5f
+#define MR_PILOT_LEVEL_TIME 8.0f
+
+// Sets the climb of fighting pilots: they dive while a missile threatens them, else they go to their height.
+static void mr_choose_climb(const MrSim *sim, int32_t side, const MrThreat *threat, MrFighter *f) {
+  float inverse = 1.0f / sim->types.aircraft[side].climb_sine, dive = -sim->params.pilot_dive;
+  MR_FOR_LANES(i) {
+    int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
+    float sine = (f->tactics.height[i] - f->body.z[i]) / (MR_PILOT_LEVEL_TIME * f->body.v[i]);
+    float climb = mr_clip(mr_clip(sine, -MR_PILOT_CLIMB, MR_PILOT_CLIMB) * inverse, -1.0f, 1.0f);
+    climb = mr_select(threat->present[i], dive, climb);
+    f->climb_command[i] = mr_select(mine, climb, f->climb_command[i]);
+  }
+}
+
+#endif
+
 static void mr_weave(const MrSim *sim, MrBlock *b, int32_t fighter) {
   int32_t period = sim->constants.weave_period;
   float rudder = sim->params.weave_rudder;
@@ -398,6 +452,11 @@ static bool mr_fly_peaceful(const MrSim *sim, MrBlock *b, int32_t fighter) {
     f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
     f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
   }
+#if MR_DIMENSIONS == 3
+  MR_FOR_LANES(i) {
+    f->climb_command[i] = mr_select(f->pilot[i] != MR_PILOT_agent, 0.0f, f->climb_command[i]);
+  }
+#endif
   if (weaving) mr_weave(sim, b, fighter);
   return fighting > 0;
 }
@@ -459,6 +518,9 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
   if (picture)
     MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
+#if MR_DIMENSIONS == 3
+  mr_choose_climb(sim, mr_side(sim, fighter), threat, f);
+#endif
 }
 
 // Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.

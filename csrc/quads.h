@@ -4,7 +4,7 @@
 // lane. It works in squares of four quantities by four lanes. With AVX, two squares are transposed at once, side by
 // side: the four quantities of the second follow those of the first.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // The warning receiver: the radars and seekers that a fighter hears. RULES.md, "Sensors".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

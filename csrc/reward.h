@@ -6,7 +6,7 @@
 // is the difference of two merits; in teams it is the sum of its parts, each the difference of two sides' means. There
 // a fighter also has a merit of its own, and the dead and those without a living enemy have none.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 // G of RULES.md, 0 to 1: how well a fighter points at its enemy, weighted by how near the enemy is. The weight is 1/2
 // at the distance `range`.
 static inline float mr_geometry(float range, const MrSight *sight, int i) {
-  return 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
+  return 0.5f * (1.0f + mr_cosine(sight, i)) * range / (range + sight->range[i]);
 }
 
 // Red's potential: red's merit less blue's, in its parts and as their sum; 0 once the engagement is over.

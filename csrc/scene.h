@@ -8,7 +8,7 @@
 //   - In one against one missiles are ranked by keys in all lanes at once. A fighter's own missiles are those that fly
 //     at its enemy, in the same order. In teams missiles are only counted; view_team.h lists them lane by lane.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -122,6 +122,7 @@ static void mr_look_at_enemies(const MrSim *sim, const MrBlock *b, MrSight sight
   mr_look(b, sights);
 }
 
+#if MR_DIMENSIONS == 2
 // Gathers the scene as each side believes it: its enemy has the body of its contact.
 static void mr_look_around_by_picture(const MrSim *sim, const MrBlock *b, const MrPicture *picture, MrScene *scene) {
   const MrBody *red = &picture->contacts[1].body, *blue = &picture->contacts[0].body;  // as their enemies believe
@@ -129,6 +130,7 @@ static void mr_look_around_by_picture(const MrSim *sim, const MrBlock *b, const 
   mr_look_at(&b->fighters[1].body, red, &scene->sights[1]);
   mr_look_at_missiles(sim, b, (const MrBody *[]){red, blue}, scene);
 }
+#endif
 
 #else
 

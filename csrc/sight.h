@@ -3,7 +3,7 @@
 // The geometry between the fighters, and between missiles and their targets. Pilots, rewards and observations of both
 // sides use these functions, so that they agree.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -27,6 +27,39 @@ static inline MrVector mr_turn(MrVector a, float c, float s) {
   return (MrVector){a.ahead * c - a.left * s, a.left * c + a.ahead * s};
 }
 
+// The time to go of a missile [s], range / closing speed, from the range [m] and range * closing speed.
+static inline float mr_time_to_go(float range, float rate) {
+  float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
+  // Where the rate is at most `least`, the time is above the maximum or the range grows.
+  return mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
+}
+
+// ln((1 + z) / (1 - z)) for 0 <= z < 1, by the first five terms of its series. The error is 1 % where (1 + z) / (1 - z)
+// is 8, and less below.
+static inline float mr_log_ratio(float z) {
+  float z2 = z * z;
+  return 2.0f * z * (1.0f + z2 * (1.0f / 3.0f + z2 * (1.0f / 5.0f + z2 * (1.0f / 7.0f + z2 * (1.0f / 9.0f)))));
+}
+
+// Chase reach [m]: the distance that a missile gains on a target that runs straight away at `speed`. It gains until it
+// is no faster than the target or is spent. The rest of the boost, `burn` [s], is one step of the flight law, up to
+// v_burnt. The coast from v_burnt down to v_end is in closed form. RULES.md, "Pilots".
+static inline float mr_chase(float cd0, float thrust, float burn, float spent_speed, float v, float speed) {
+  float v_end = mr_max(speed, spent_speed);
+  float v_burnt = (v + thrust * burn) / (1.0f + cd0 * v * burn);
+  float boost = burn * (0.5f * (v + v_burnt) - speed);
+  v_burnt = mr_max(v_burnt, v_end);
+  // The coast is ln(v_burnt / v_end) - speed (1 / v_end - 1 / v_burnt); one division serves both terms.
+  float drop = v_burnt - v_end, sum = v_burnt + v_end, product = v_burnt * v_end;
+  float inverse = 1.0f / (sum * product);
+  float coast = mr_log_ratio(drop * product * inverse) - speed * drop * sum * inverse;
+  return boost + coast * (1.0f / cd0);
+}
+
+#if MR_DIMENSIONS == 3
+#include "sight3.h"
+#else
+
 // A fighter's sight of its enemy. Vectors are in the fighter's own frame (x along its velocity, y to the left), but for
 // the aspect.
 typedef struct {
@@ -38,6 +71,14 @@ typedef struct {
   MR_ALIGNED float aspect_ahead[MR_LANES], aspect_left[MR_LANES];    // unit vector to the fighter in the enemy's frame
   MR_ALIGNED float approach[MR_LANES];                               // enemy's speed toward the fighter [m/s]
 } MrSight;
+
+// The cosine of the angle off the nose at which the enemy is.
+static inline float mr_cosine(const MrSight *sight, int i) { return sight->ahead[i]; }
+
+// The vector (x, y) in the own frame.
+static inline MrVector mr_into_own(const MrBody *own, float x, float y, int i) {
+  return mr_into_frame(x, y, own->c[i], own->s[i]);
+}
 
 // A fighter's sight of an enemy with that body: as mr_look has it, but for the sign of zeros.
 static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *out) {
@@ -63,16 +104,7 @@ static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *o
   }
 }
 
-// Positions of one slot's missiles to their targets.
-typedef struct {
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
-  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
-} MrIntercept;
-
 #if MR_SIDE == 1
-
-// The enemy of a fighter in one against one.
-static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
 
 // The fighters' sights of each other. Range, closing speed and the line of sight's rate are the same for both. How the
 // enemy sees the own fighter is the enemy's sight, too.
@@ -106,20 +138,8 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
 
 #endif
 
-// The true sight that a fighter has of an enemy, in `room`. In one against one it is that of mr_look: to the sign of
-// zeros.
-static inline MrSight *mr_true_sight(const MrBlock *b, int32_t fighter, int32_t enemy, MrSight room[2]) {
-#if MR_SIDE == 1
-  (void)enemy;
-  mr_look(b, room);
-  return &room[fighter];
-#else
-  mr_look_at(&b->fighters[fighter].body, &b->fighters[enemy].body, room);
-  return room;
-#endif
-}
-
-// The same of the missile in one lane. `targets` are the fighters' bodies, true ones or believed ones.
+// The position of the missile in one lane to its target: missile - target [m]. `targets` are the fighters' bodies, true
+// ones or believed ones.
 typedef struct {
   float x, y, range, time_to_go;
 } MrStanding;
@@ -133,12 +153,56 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
   float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
   float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
   float range = sqrtf(x * x + y * y);
-  float rate = -(x * wx + y * wy);  // range * closing speed
-  float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
-  // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
-  float time_to_go = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
-  return (MrStanding){x, y, range, time_to_go};
+  return (MrStanding){x, y, range, mr_time_to_go(range, -(x * wx + y * wy))};
 }
+
+// R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
+// enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
+static inline float mr_r_max(const MrSim *sim, int32_t side, const MrBody *own, const MrBody *enemy, float approach,
+                             int i) {
+  (void)side, (void)own, (void)enemy, (void)i;
+  return sim->constants.reach + sim->constants.reach_time * approach;
+}
+
+// The speed of a fighter that runs [m/s], as pilots judge it.
+static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
+  (void)own, (void)i;
+  return sim->constants.run_speed;
+}
+
+// Chase reach [m] of a missile; neither its side nor the heights matter in the plane.
+static inline float mr_chase_reach(const MrSim *sim, int32_t side, float v, float age, float speed, float mean_height) {
+  (void)side, (void)mean_height;
+  const MrConstants *k = &sim->constants;
+  float burn = mr_max(k->burn_steps - age, 0.0f) * k->dt;
+  return mr_chase(k->missile.cd0, k->missile.thrust, burn, sim->params.missile_spent_speed, v, speed);
+}
+
+#endif
+
+#if MR_SIDE == 1
+// The enemy of a fighter in one against one.
+static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
+#endif
+
+// The true sight that a fighter has of an enemy, in `room`. In one against one it is that of mr_look: to the sign of
+// zeros.
+static inline MrSight *mr_true_sight(const MrBlock *b, int32_t fighter, int32_t enemy, MrSight room[2]) {
+#if MR_SIDE == 1
+  (void)enemy;
+  mr_look(b, room);
+  return &room[fighter];
+#else
+  mr_look_at(&b->fighters[fighter].body, &b->fighters[enemy].body, room);
+  return room;
+#endif
+}
+
+// The same of one slot's missiles in all lanes.
+typedef struct {
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
+  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
+} MrIntercept;
 
 // The body of each fighter, for MR_OF_TARGET.
 static inline void mr_bodies(const MrBlock *b, const MrBody *bodies[MR_FIGHTERS]) {
@@ -155,33 +219,4 @@ static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out
     out->range[i] = standing.range;
     out->time_to_go[i] = standing.time_to_go;
   }
-}
-
-// R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
-// enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
-static inline float mr_r_max(const MrConstants *k, float approach) { return k->reach + k->reach_time * approach; }
-
-// ln((1 + z) / (1 - z)) for 0 <= z < 1, by the first five terms of its series. The error is 1 % where (1 + z) / (1 - z)
-// is 8, and less below.
-static inline float mr_log_ratio(float z) {
-  float z2 = z * z;
-  return 2.0f * z * (1.0f + z2 * (1.0f / 3.0f + z2 * (1.0f / 5.0f + z2 * (1.0f / 7.0f + z2 * (1.0f / 9.0f)))));
-}
-
-// Chase reach [m]: the distance that a missile gains on a target that runs straight away at `speed`. It gains until it
-// is no faster than the target or is spent. The rest of the boost is one step of the flight law, up to v_burnt. The
-// coast from v_burnt down to v_end is in closed form. RULES.md, "Pilots".
-static inline float mr_chase_reach(const MrSim *sim, float v, float age, float speed) {
-  const MrConstants *k = &sim->constants;
-  float cd0 = k->missile.cd0;
-  float burn = mr_max(k->burn_steps - age, 0.0f) * k->dt;
-  float v_end = mr_max(speed, sim->params.missile_spent_speed);
-  float v_burnt = (v + k->missile.thrust * burn) / (1.0f + cd0 * v * burn);
-  float boost = burn * (0.5f * (v + v_burnt) - speed);
-  v_burnt = mr_max(v_burnt, v_end);
-  // The coast is ln(v_burnt / v_end) - speed (1 / v_end - 1 / v_burnt); one division serves both terms.
-  float drop = v_burnt - v_end, sum = v_burnt + v_end, product = v_burnt * v_end;
-  float inverse = 1.0f / (sum * product);
-  float coast = mr_log_ratio(drop * product * inverse) - speed * drop * sum * inverse;
-  return boost + coast * (1.0f / cd0);
 }

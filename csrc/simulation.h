@@ -6,6 +6,7 @@
 #pragma once
 
 #include "midrange.h"
+#include "types.h"
 
 #include <float.h>
 
@@ -52,7 +53,8 @@ typedef struct {
   // instructions and a minimum with a variable to one.
   float zero, one;
   float dt, quarter_dt;
-  float clock_rate;  // the feature time_left falls by this many seconds in each second
+  float closing_acceleration;  // the closing speed of a missile grows by less than this [m/s^2]
+  float clock_rate;            // the feature time_left falls by this many seconds in each second
   int32_t substeps, time_limit, launch_interval, pressing_margin;  // [physics steps]
   MrAirframe fighter, missile;
   float throttle_step;       // greatest change of the throttle in a physics step
@@ -75,9 +77,28 @@ typedef struct {
   _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
 } MrMap;
 
+// The pilots' estimates of a missile's flight, linear in the thinness of the air, 1 / density: the value at 0, and the
+// growth. RULES.md, "Height".
+typedef struct {
+  float range, range_by_thin;  // of level flight until it has slowed to pilot_reach_speed [m]
+  float time, time_by_thin;    // of that flight [s]
+  float nez, nez_by_thin;      // R_NEZ [m]
+  float thin_max;              // where that flight lasts for the missile's life
+} MrReach;
+
+// With height: the types that each side flies.
+typedef struct {
+  float gravity;     // [m/s^2]
+  float climb_step;  // greatest change of the climb actuator in a physics step
+  MrAircraft aircraft[MR_SIDES];
+  MrMissileType missiles[MR_SIDES];
+  MrReach reach[MR_SIDES];  // of a side's missiles, against the other's aircraft
+} MrTypes;
+
 struct MrSim {
   MrParams params;
   MrConstants constants;
+  MrTypes types;  // with height
   bool has_map;
   MrMap map;
   MrObservation observation;
@@ -127,6 +148,11 @@ static inline float mr_clip(float x, float low, float high) {
 static inline float mr_limit(float x, float limit) {
   x = limit < x ? limit : x;
   return -limit > x ? -limit : x;
+}
+
+// Moves an actuator toward its command by at most `step`.
+static inline float mr_actuate(float position, float command, float step) {
+  return mr_clip(command, position - step, position + step);
 }
 
 static inline float mr_max(float a, float b) { return a > b ? a : b; }

@@ -3,7 +3,7 @@
 // The space-time graph: flies one engagement ahead, with another manoeuvre of one fighter in each lane, by the physics
 // steps of every engagement; and the threat cone. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

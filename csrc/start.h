@@ -3,7 +3,7 @@
 // The start of an episode: its random geometry, pilots and tactics. The geometry has the same distribution for both
 // sides. RULES.md, "Start".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -67,6 +67,26 @@ static void mr_line_up(const MrSim *sim, int32_t f, float share, MrBody *body, i
   body->y[lane] += left * body->c[lane];
 }
 
+#if MR_DIMENSIONS == 3
+// The number of the draw of heights, beyond those of the fighters' tactics.
+#define MR_DRAW_HEIGHTS 0x100u
+
+// Puts the fighters at their heights: the mean of the sides, half their difference, and what a pilot flies at.
+static void mr_draw_heights(const MrSim *sim, MrBlock *b, int lane) {
+  const MrParams *p = &sim->params;
+  float u[4];
+  mr_uniform4(sim->seed, (uint32_t)b->engagement[lane], (uint32_t)b->episode[lane], MR_DRAW_HEIGHTS, u);
+  float mean = p->start_height_min + (p->start_height_max - p->start_height_min) * u[0];
+  float half = p->start_height_difference_max * (u[1] - 0.5f);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    int32_t side = mr_side(sim, f);
+    b->fighters[f].body.z[lane] = side ? mean - half : mean + half;
+    b->fighters[f].tactics.height[lane] =
+        p->pilot_height_min + (p->pilot_height_max - p->pilot_height_min) * u[2 + side];
+  }
+}
+#endif
+
 // Draws a fighter's pilot and tactics. `pilots` are the random numbers that all fighters of a side share; the first
 // fighter takes one of them for its tactics, too.
 static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const float pilots[4], int lane,
@@ -113,5 +133,8 @@ static void mr_start(const MrSim *sim, MrBlock *b, int lane) {
     fighter->target[lane] = mr_first(sim, !side);
 #endif
   }
+#if MR_DIMENSIONS == 3
+  mr_draw_heights(sim, b, lane);
+#endif
   mr_clear_missiles(b, lane);
 }

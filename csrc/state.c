@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Access to the state from outside: reading and setting it, its hash. setup.py compiles this file once for each size of
-// sides, MR_SIDE.
+// Access to the state from outside: reading and setting it, its hash. setup.py compiles this file once for each
+// game, MR_SIDE and MR_DIMENSIONS.
 
 #include <assert.h>
 #include <math.h>
@@ -108,7 +108,8 @@ static const char *out_of_range(State state, const Entity *entity, int32_t numbe
 
 // NULL if a body's direction is a unit vector in one lane.
 static const char *wrong_direction(const MrBody *body, int lane, bool flown) {
-  float length2 = body->c[lane] * body->c[lane] + body->s[lane] * body->s[lane];
+  float sine = mr_climb_sine(body, lane);
+  float length2 = body->c[lane] * body->c[lane] + body->s[lane] * body->s[lane] + sine * sine;
   return fabsf(length2 - 1.0f) < (flown ? 0.02f : 0.01f) ? NULL : "direction";
 }
 
@@ -203,8 +204,17 @@ static void count_live(MrSim *sim) {
 
 // The members of the states of fighters and missiles that are fields: X(member, field).
 #define MR_BODY_STATE(X) \
-  X(x, body.x) X(y, body.y) X(direction_x, body.c) X(direction_y, body.s) X(speed, body.v) X(rudder, body.rudder)
-#define MR_FIGHTER_STATE(X) MR_BODY_STATE(X) X(throttle, throttle) X(alive, alive) X(ammunition, ammunition)
+  X(x, body.x) X(y, body.y) X(direction_x, body.c) X(direction_y, body.s) X(speed, body.v) X(rudder, body.rudder) \
+  MR_HEIGHT_STATE(X)
+#if MR_DIMENSIONS == 3
+#define MR_HEIGHT_STATE(X) X(z, body.z) X(direction_z, body.u)
+#define MR_CLIMB_STATE(X) X(climb, climb)
+#else
+#define MR_HEIGHT_STATE(X)
+#define MR_CLIMB_STATE(X)
+#endif
+#define MR_FIGHTER_STATE(X) \
+  MR_BODY_STATE(X) MR_CLIMB_STATE(X) X(throttle, throttle) X(alive, alive) X(ammunition, ammunition)
 #define MR_MISSILE_STATE(X) MR_BODY_STATE(X) X(active, active) X(owner, owner) X(target, target) X(age, age)
 #define MR_GET(member, field) .member = from->field[i],
 #define MR_SET(member, field) to->field[i] = state->member;
@@ -229,7 +239,11 @@ static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const M
   MrFighter *to = &b->fighters[fighter], before = *to;
   int i = env % MR_LANES;
   if (state->launch_wait < 0 || state->launch_wait > INT32_MAX - b->time[i]) return "launch_wait";
+  if (MR_DIMENSIONS == 2 && (state->z != 0.0f || state->direction_z != 0.0f || state->climb != 0.0f)) return "z";
   MR_FIGHTER_STATE(MR_SET)
+#if MR_DIMENSIONS == 3
+  to->climb_command[i] = state->climb;
+#endif
   to->rudder_command[i] = state->rudder;
   to->throttle_command[i] = state->throttle;
   to->ready[i] = b->time[i] + state->launch_wait;
@@ -255,6 +269,7 @@ static const char *set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMi
   MrBlock *b = mr_block(sim, env / MR_LANES);
   MrMissile *to = &b->missiles[slot], before = *to;
   int i = env % MR_LANES;
+  if (MR_DIMENSIONS == 2 && (state->z != 0.0f || state->direction_z != 0.0f)) return "z";
   MR_MISSILE_STATE(MR_SET)
   const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_MISSILE], slot, i, false);
   if (!wrong) wrong = wrong_missile(sim, to, i, false);
@@ -326,7 +341,7 @@ static uint64_t state_hash(const MrSim *sim) {
   return h;
 }
 
-const MrAccess MR_OF_SIDE(mr_access_) = {
+const MrAccess MR_OF_GAME(mr_access_) = {
     .block_bytes = sizeof(MrBlock),
     .picture_bytes = sizeof(MrPicture),
     .fields = fields_of,

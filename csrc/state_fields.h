@@ -48,14 +48,31 @@
   X(float, paid_threat, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_threat") \
   X(float, paid_pressure, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_pressure")
 
-// The fields that fighters and missiles share.
+// The fields that fighters and missiles share. With height a missile has no rudder: it stays 0.
 #define MR_BODY_FIELDS(X) \
   X(float, x, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
   X(float, y, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
-  X(float, c, 1, -2, 2, 1, "direction of the velocity as a unit vector: x, the cosine of the heading") \
-  X(float, s, 0, -2, 2, 1, "direction of the velocity: y, the sine of the heading") \
+  X(float, c, 1, -2, 2, 1, "direction of the velocity as a unit vector: x, in the plane the cosine of the heading") \
+  X(float, s, 0, -2, 2, 1, "direction of the velocity: y, in the plane the sine of the heading") \
   X(float, v, 0, 0, MR_SPEED_MAX, 1, "speed [m/s]") \
-  X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left")
+  X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left") \
+  MR_HEIGHT_BODY_FIELDS(X)
+
+// Fields of the game with height only: of bodies, tactics and fighters.
+#if MR_DIMENSIONS == 3
+#define MR_HEIGHT_BODY_FIELDS(X) \
+  X(float, z, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "height [m]") \
+  X(float, u, 0, -2, 2, 1, "direction of the velocity: z, the sine of the climb")
+#define MR_HEIGHT_TACTICS_FIELDS(X) \
+  X(float, height, 0, 0, MR_NUMBER_MAX, 1, "height at which it flies while no missile threatens it [m]")
+#define MR_HEIGHT_FIGHTER_FIELDS(X) \
+  X(float, climb, 0, -1, 1, 1, "actuator position, 1 is the greatest climb") \
+  X(float, climb_command, 0, -1, 1, 1, "position that the climb moves to")
+#else
+#define MR_HEIGHT_BODY_FIELDS(X)
+#define MR_HEIGHT_TACTICS_FIELDS(X)
+#define MR_HEIGHT_FIGHTER_FIELDS(X)
+#endif
 
 // Tactics of a scripted pilot, drawn at the start of the engagement. RULES.md, "Pilots".
 #define MR_TACTICS_FIELDS(X) \
@@ -73,7 +90,8 @@
   X(float, weave_s, 0, -1, 1, 0, "sine of that angle") \
   X(float, wait_range, 0, 0, MR_NUMBER_MAX, 0, "range at which it waits [m]; 0 if it does not wait") \
   X(int32_t, wait_left, 0, 0, INT32_MAX, 0, "waits while the enemy has more missiles than this left") \
-  X(int32_t, wait_time, 0, 0, MR_STEPS_MAX, 0, "with sensors, waits until this time [physics steps]")
+  X(int32_t, wait_time, 0, 0, MR_STEPS_MAX, 0, "with sensors, waits until this time [physics steps]") \
+  MR_HEIGHT_TACTICS_FIELDS(X)
 
 #define MR_FIGHTER_FIELDS(X) \
   X(float, throttle, 1, 0, 1, 1, "actuator position") \
@@ -92,6 +110,7 @@
   X(int32_t, shots_wasted, 0, 0, MR_TALLY_MAX, 0, "missiles launched nearer than R_min or farther than R_aero") \
   X(float, launch_range, 0, 0, MR_NUMBER_MAX, 0, "sum of the ranges at the launches [m]") \
   X(float, episode_return, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of its rewards") \
+  MR_HEIGHT_FIGHTER_FIELDS(X) \
   MR_TEAM_FIELDS(X)
 
 // Fields of fighters in teams only.

@@ -50,17 +50,16 @@ const MrStateInfo *mr_states(void) {
 const MrFeature *mr_features(MrObservation observation) {
   static const MrFeature full[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature radar[] = {MR_RADAR_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature height[] = {MR_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature team[] = {MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_OTHER_FEATURES(MR_DESCRIBE_FEATURE)
                                        MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
   static const MrFeature team_radar[] = {
       MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
           MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
-  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {[MR_OBSERVE_DEFAULT] = full,
-                                                                [MR_OBSERVE_STG] = full,
-                                                                [MR_OBSERVE_RADAR] = radar,
-                                                                [MR_OBSERVE_TEAM] = team,
-                                                                [MR_OBSERVE_TEAM_RADAR] = team_radar};
+  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
+      [MR_OBSERVE_DEFAULT] = full,  [MR_OBSERVE_STG] = full,  [MR_OBSERVE_RADAR] = radar,
+      [MR_OBSERVE_HEIGHT] = height, [MR_OBSERVE_TEAM] = team, [MR_OBSERVE_TEAM_RADAR] = team_radar};
   return tables[observation];
 }
 
@@ -89,6 +88,7 @@ int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
       [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
       [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
       [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
   };
   if (counts[observation]) return counts[observation];
   MrRows rows[MR_ROW_COUNT];

@@ -2,7 +2,7 @@
 //
 // The tactics of each scripted pilot, from its parameters. RULES.md, "Pilots".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 

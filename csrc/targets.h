@@ -3,7 +3,7 @@
 // The choice of an enemy: by a shot, by a missile that has lost its target, and by a scripted pilot in a team.
 // RULES.md, "Teams".
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -15,7 +15,12 @@
 // The squared distance between two bodies in one lane [m^2].
 static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
   float dx = b->x[i] - a->x[i], dy = b->y[i] - a->y[i];
+#if MR_DIMENSIONS == 3
+  float dz = b->z[i] - a->z[i];
+  return dx * dx + dy * dy + dz * dz;
+#else
   return dx * dx + dy * dy;
+#endif
 }
 
 // The body of an enemy in one lane as a fighter knows it: the true one, or with sensors its track's. NULL if the enemy

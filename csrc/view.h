@@ -4,9 +4,11 @@
 // rows of feature_table.h. They are computed as arrays [lane], and each lane's are then written side by side into its
 // row of the caller's buffer.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
+
+#include <assert.h>
 
 #include "block.h"
 #include "definitions.h"
@@ -103,20 +105,35 @@ static inline float mr_reload(const MrConstants *k, const MrBlock *b, const MrFi
 typedef struct {
   MR_ALIGNED int32_t present[MR_LANES], age[MR_LANES];
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], c[MR_LANES], s[MR_LANES], v[MR_LANES];
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float z[MR_LANES], u[MR_LANES];
+#endif
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // to the target, as the observers believe it with sensors
   MR_ALIGNED float nearness[MR_LANES], urgency[MR_LANES], reach[MR_LANES];
   // Set with sensors: 1 if the missile's fighter has a track of its target; 1 if its own seeker has a lock.
   MR_ALIGNED int32_t supported[MR_LANES], active[MR_LANES];
 } MrObserved;
 
-// Computes the features that are the same for all observers, from the speeds of the missiles' targets. With sensors
-// (`is_guided`) they are 0 without a track.
-static inline void mr_rate_missiles(const MrSim *sim, const float target_v[MR_LANES], bool is_guided, MrObserved *m) {
+// The height halfway between an observed missile and its target in lane i [m].
+static inline float mr_mean_height(const MrObserved *m, const MrBody *target, int i) {
+#if MR_DIMENSIONS == 3
+  return 0.5f * (m->z[i] + target->z[i]);
+#else
+  (void)m, (void)target, (void)i;
+  return 0.0f;
+#endif
+}
+
+// Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`) they
+// are 0 without a track. `side` is that of the missiles, which matters with height only.
+static inline void mr_rate_missiles(const MrSim *sim, int32_t side, const MrBody *target, bool is_guided,
+                                    MrObserved *m) {
   MR_FOR_LANES(i) {
     int known = is_guided ? m->supported[i] : 1;
     float nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
     float urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
-    float reach = mr_chase_reach(sim, m->v[i], (float)m->age[i], target_v[i]) - m->range[i];
+    float height = mr_mean_height(m, target, i);
+    float reach = mr_chase_reach(sim, side, m->v[i], (float)m->age[i], target->v[i], height) - m->range[i];
     m->nearness[i] = mr_select(known, nearness, 0.0f);
     m->urgency[i] = mr_select(known, urgency, 0.0f);
     m->reach[i] = mr_select(known, reach, 0.0f);
@@ -129,11 +146,15 @@ static inline void mr_write_missiles(const MrConstants *k, const MrBody *own, bo
                                      MrMissileRow *out) {
   MR_FOR_LANES(i) {
     float limit = mr_select(m->present[i], k->one, 0.0f);
-    float c = own->c[i], s = own->s[i];
     float dx = m->x[i] - own->x[i], dy = m->y[i] - own->y[i];
+#if MR_DIMENSIONS == 3
+    float dz = m->z[i] - own->z[i];
+    float distance = inbound ? m->range[i] : sqrtf(dx * dx + dy * dy + dz * dz);
+#else
     float distance = inbound ? m->range[i] : sqrtf(dx * dx + dy * dy);
+#endif
     float inverse = 1.0f / mr_max(distance, k->one);
-    MrVector place = mr_into_frame(dx, dy, c, s), heading = mr_into_frame(m->c[i], m->s[i], c, s);
+    MrVector place = mr_into_own(own, dx, dy, i), heading = mr_into_own(own, m->c[i], m->s[i], i);
     float missile_present = 1.0f;
     float missile_ahead = place.ahead * inverse;
     float missile_left = place.left * inverse;
@@ -172,3 +193,82 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
     }
   }
 }
+
+// One against one ------------------------------------------------------------------------------------------
+
+#if MR_SIDE == 1
+
+// The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter's body with this sight of an enemy's.
+#define MR_GEOMETRY_VALUES(sim, fighter, own_body, enemy_body, sight, i)                           \
+  MR_SIGHT_VALUES(enemy, own, sight, i)                                                   \
+  float own_reach = mr_r_max(sim, fighter, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
+  float enemy_reach = mr_r_max(sim, !(fighter), enemy_body, own_body, mr_cosine(sight, i) * (own_body)->v[i], i) - enemy_range;
+
+// The variables of MR_FIGHTER_FEATURES in lane i.
+#define MR_FIGHTER_VALUES(sim, b, fighter, scene, i)                                          \
+  const MrFighter *own_fighter = &(b)->fighters[fighter];                                     \
+  const MrFighter *enemy_fighter = &(b)->fighters[mr_opponent(fighter)];                      \
+  const MrSight *sight = &(scene)->sights[fighter];                                           \
+  MR_OWN_VALUES(&(sim)->constants, b, own_fighter, (scene)->inbound[mr_opponent(fighter)].in_air[i], i) \
+  float enemy_alive = (float)enemy_fighter->alive[i];                                         \
+  float enemy_speed = enemy_fighter->body.v[i];                                               \
+  float enemy_rudder = enemy_fighter->body.rudder[i];                                         \
+  float enemy_ammunition = (float)enemy_fighter->ammunition[i];                               \
+  float enemy_reload = mr_reload(&(sim)->constants, b, enemy_fighter, i);                     \
+  float enemy_in_air = (float)(scene)->inbound[fighter].in_air[i];                            \
+  MR_GEOMETRY_VALUES(sim, fighter, &own_fighter->body, &enemy_fighter->body, sight, i)
+
+// Writes the view of a fighter, an array float [feature][lane], and goes on to the next one's rows.
+static inline void mr_place_view(const MrSim *sim, const void *view, MrDestination *to) {
+  mr_place_strided_rows(view, sim->features, to->lanes, to->first, to->stride);
+  to->first += sim->features;
+}
+
+// Collects the missiles of one rank from their slots.
+static void mr_collect(const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES], MrObserved *out) {
+#define MR_COLLECT(member, table, field) \
+  MR_STORE_QUAD(&out->member[lane], table[slot[0]]field[lane], table[slot[1]]field[lane + 1], \
+                table[slot[2]]field[lane + 2], table[slot[3]]field[lane + 3])
+  for (int lane = 0; lane < MR_LANES; lane += 4) {
+    int32_t slot[4];
+    for (int n = 0; n < 4; n++) {
+      slot[n] = keys[lane + n] & MR_SLOT_BITS;
+      assert(slot[n] < MR_MISSILES && "a key has a slot");
+    }
+    MR_COLLECT(x, b->missiles, .body.x);
+    MR_COLLECT(y, b->missiles, .body.y);
+    MR_COLLECT(c, b->missiles, .body.c);
+    MR_COLLECT(s, b->missiles, .body.s);
+    MR_COLLECT(v, b->missiles, .body.v);
+    MR_COLLECT(age, b->missiles, .age);
+    MR_COLLECT(range, scene->range, );
+    MR_COLLECT(time_to_go, scene->time_to_go, );
+#if MR_DIMENSIONS == 3
+    MR_COLLECT(z, b->missiles, .body.z);
+    MR_COLLECT(u, b->missiles, .body.u);
+#endif
+  }
+#undef MR_COLLECT
+  MR_FOR_LANES(i) out->present[i] = keys[i] < MR_NO_MISSILE;
+}
+
+// The missiles that are observed in a block: of each fighter those that fly at it, by rank. Set if the block has any.
+typedef struct {
+  MrObserved at[MR_FIGHTERS][MR_INBOUND_OBSERVED];
+} MrAllObserved;
+
+static void mr_collect_missiles(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrAllObserved *out) {
+  if (!scene->any) return;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+      mr_collect(b, scene, scene->inbound[f].keys[rank], &out->at[f][rank]);
+    }
+  }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+      mr_rate_missiles(sim, !f, &b->fighters[f].body, false, &out->at[f][rank]);
+    }
+  }
+}
+
+#endif

@@ -9,7 +9,7 @@
 //     vector.
 //   - With sensors allies report their state, and each enemy has a contact and a radar of its own.
 //
-// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
 #pragma once
 
@@ -120,7 +120,7 @@ typedef struct {
   float *rows[MR_LANES];  // where each is to be written
   MrBody observers;
   MrObserved missiles;
-  MR_ALIGNED float target_v[MR_LANES];
+  MrBody targets;  // only their speeds are set
 } MrGathered;
 
 // Writes the rows of all that have been gathered.
@@ -128,7 +128,7 @@ static void mr_write_gathered(const MrSim *sim, MrGathered *g) {
   float spare[MR_GUIDED_COUNT];
   MrGuidedRow row;
   for (int32_t n = g->count; n < MR_LANES; n++) g->rows[n] = spare;
-  mr_rate_missiles(sim, g->target_v, sim->pictures != NULL, &g->missiles);
+  mr_rate_missiles(sim, 0, &g->targets, sim->pictures != NULL, &g->missiles);
   if (sim->pictures) {
     mr_write_guided(&sim->constants, &g->observers, &g->missiles, &row);
     mr_place_rows(&row, MR_GUIDED_COUNT, g->rows);
@@ -166,7 +166,7 @@ static inline void mr_gather(const MrSim *sim, const MrTeamView *view, int32_t f
     g->missiles.age[at] = m->age[lane];
     g->missiles.range[at] = view->believed->range[slot][lane];
     g->missiles.time_to_go[at] = view->believed->time_to_go[slot][lane];
-    g->target_v[at] = target->v[lane];
+    g->targets.v[at] = target->v[lane];
     row += view->picture ? MR_GUIDED_COUNT : MR_MISSILE_COUNT;
     if (g->count == MR_LANES) mr_write_gathered(sim, g);
   }
@@ -222,8 +222,10 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_rudder = seen->body.rudder[i];
     float other_ammunition = (float)seen->ammunition[i];
     float other_reload = mr_reload(k, view->b, seen, i);
-    float other_own_reach = mr_r_max(k, sight.approach[i]) - other_range;
-    float other_reach = mr_r_max(k, other_ahead * own->body.v[i]) - other_range;
+    float other_own_reach =
+        mr_r_max(sim, mr_side(sim, fighter), &own->body, &seen->body, sight.approach[i], i) - other_range;
+    float other_reach =
+        mr_r_max(sim, mr_side(sim, other), &seen->body, &own->body, other_ahead * own->body.v[i], i) - other_range;
     float other_inbound = (float)inbound->in_air[i];
     float other_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + inbound->least[i]);
     MR_OTHER_FEATURES(MR_WRITE)
@@ -261,8 +263,10 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     float limit = (float)(own->alive[i] & alive[i] & mr_is_track(contact->source[i])), other_present = 1.0f;
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
-    float other_own_reach = mr_r_max(k, sight.approach[i]) - other_range;
-    float other_reach = mr_r_max(k, other_ahead * own->body.v[i]) - other_range;
+    float other_own_reach =
+        mr_r_max(sim, mr_side(sim, fighter), &own->body, &contact->body, sight.approach[i], i) - other_range;
+    float other_reach =
+        mr_r_max(sim, mr_side(sim, enemy), &contact->body, &own->body, other_ahead * own->body.v[i], i) - other_range;
     float other_live = (float)(contact->source[i] == MR_LIVE);
     float other_linked = (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from midrange_puffer.envs.own_reward import Decision
     from midrange_puffer.game.observation import (
         FEATURES,
+        HEIGHT_FEATURES,
         OBSERVATION_VERSION,
         RADAR_FEATURES,
         STG_FEATURES,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEATURES",
+    "HEIGHT_FEATURES",
     "OBSERVATION_VERSION",
     "RADAR_FEATURES",
     "STG_FEATURES",

@@ -21,6 +21,12 @@ def _check_pilots(dict parameters, pilot_weights):
             raise UsageError(f"pilot {name}: needs a red_size or blue_size above 1")
 
 
+def _check_plane(dict parameters, str name):
+    """Refuses a game with height."""
+    if parameters["dimensions"] != 2:
+        raise UsageError(f"{name}: in the plane only, and dimensions = {parameters['dimensions']}")
+
+
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
     red, blue = parameters["red_size"], parameters["blue_size"]
@@ -30,6 +36,10 @@ def _check_sizes(dict parameters, str observation):
         raise ValueError(f"observation = {observation!r}: {TEAM} and {TEAM_RADAR} belong to teams")
     if (observation in ("radar", TEAM_RADAR)) != (parameters["sensing"] == "radar"):
         raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
+    if (observation == HEIGHT) != (parameters["dimensions"] == 3):
+        raise ValueError(f"observation = {observation!r}: {HEIGHT} belongs to dimensions = 3")
+    if parameters["dimensions"] == 3 and (red, blue) != (1, 1):
+        raise ValueError(f"red_size = {red}, blue_size = {blue}: must be 1 with dimensions = 3")
 
 
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:

@@ -44,6 +44,7 @@ SAME_BITS_SINCE: int
 OBSERVATIONS: dict[str, int]
 TEAM: str
 TEAM_RADAR: str
+HEIGHT: str
 MAP_SHAPE: tuple[int, int, int, int]
 MAX_SIDE: int
 MAX_ENVS: int
@@ -58,7 +59,7 @@ AHEAD_HELD: int
 AHEAD_ESCAPES: slice
 AHEAD_THREATENED_ESCAPES: slice
 
-def action_levels(red_size: int, blue_size: int) -> tuple[int, int, int]: ...
+def action_levels(red_size: int, blue_size: int, dimensions: int = 2) -> tuple[int, ...]: ...
 def layouts() -> dict[str, tuple[int, list[_LayoutMember]]]: ...
 def check_layout(
     dtype: np.dtype[np.void], struct: str, size: int, members: Iterable[_LayoutMember]
@@ -91,6 +92,8 @@ class Core:
     def threads(self) -> int: ...
     @property
     def fighters(self) -> int: ...
+    @property
+    def controls(self) -> int: ...
     @property
     def slots(self) -> int: ...
     @property

@@ -39,7 +39,7 @@ cdef class Core:
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
-        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR.
+        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR, or with height HEIGHT.
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
 
@@ -54,7 +54,7 @@ cdef class Core:
     cdef MrSim *sim
     cdef Threads shared
     cdef bint busy  # read and written with the GIL held
-    cdef readonly int num_envs, agents, features, threads, fighters, slots, red_size
+    cdef readonly int num_envs, agents, features, threads, fighters, slots, red_size, controls
     cdef readonly dict parameters
 
     def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
@@ -79,7 +79,7 @@ cdef class Core:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
         _check_sizes(parameters, observation)
         _check_pilots(parameters, pilot_weights)
-        if envelope is None:
+        if envelope is None and parameters["dimensions"] == 2:
             _check_no_map(pilot_weights, observation)
         memset(&config, 0, sizeof(config))
         while row.name != NULL:
@@ -113,6 +113,7 @@ cdef class Core:
         self.features = mr_feature_count(config.observation, red_size, blue_size)
         self.fighters = mr_fighters_per_env(self.sim)
         self.slots = mr_count_of(self.sim, MR_MISSILE)
+        self.controls = mr_controls(self.sim)
         self.red_size = red_size
         self.parameters = dict(parameters)
 
@@ -189,7 +190,7 @@ cdef class Core:
                         float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
                         float[:, ::1] final_observations=None, float[:, :, ::1] states=None,
                         float[:, :, ::1] final_states=None):
-        """Flies one decision, as `step`, with controls as actions, float32 [agents, 3]."""
+        """Flies one decision, as `step`, with controls as actions, float32 [agents, controls]."""
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
                                                rewards, terminals, truncations, final_observations,
                                                states, final_states)
@@ -206,8 +207,9 @@ cdef class Core:
         """Checks the shapes of a step's arguments; returns the destination of its results."""
         cdef MrResults results
         cdef Py_ssize_t agents = self.agents
-        if rows != agents or columns != MR_ACTIONS:
-            raise ValueError(f"actions of shape {(rows, columns)}: must be ({agents}, {MR_ACTIONS})")
+        if rows != agents or columns != self.controls:
+            raise ValueError(f"actions of shape {(rows, columns)}: "
+                             f"must be ({agents}, {self.controls})")
         self._check_observations(observations, agents)
         if not agents == rewards.shape[0] == terminals.shape[0] == truncations.shape[0]:
             raise ValueError(f"rewards, terminals and truncations must have {agents} entries")
@@ -240,11 +242,14 @@ cdef class Core:
         return &states[0, 0, 0]
 
     def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
-        """Flies one decision by controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
+        """Flies one decision by controls [num_envs, fighters, controls of each].
+
+        The rewards [num_envs, fighters] are written in place.
+        """
         if (controls.shape[0] != self.num_envs or controls.shape[1] != self.fighters
-                or controls.shape[2] != 3):
+                or controls.shape[2] != self.controls):
             raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "
-                             f"must be ({self.num_envs}, {self.fighters}, 3)")
+                             f"must be ({self.num_envs}, {self.fighters}, {self.controls})")
         if rewards.shape[0] != self.num_envs or rewards.shape[1] != self.fighters:
             raise ValueError(f"rewards must be of shape ({self.num_envs}, {self.fighters})")
         _check_aligned(&controls[0, 0, 0], "controls")
@@ -439,6 +444,7 @@ cdef class Core:
         Raises:
             ValueError: another dtype or shape, an unknown evasion, a number that is not finite.
         """
+        _check_plane(self.parameters, "fly_shots")
         shots = np.array(shots, order="C")  # a copy: no other thread changes it after the checks
         if shots.dtype != SHOT or shots.ndim != 1:
             raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
@@ -469,6 +475,7 @@ cdef class Core:
         self._check_index(env, seat, MR_SIDES, "seat")
         if self.fighters != MR_SIDES:
             raise ValueError("look_ahead: it flies one against one ahead")
+        _check_plane(self.parameters, "look_ahead")
         _check_moments(interval, count)
         moments = np.empty(count, MOMENT)
         predictions = np.empty((MR_PAIR_MISSILES, MR_LANES), PREDICTION)
@@ -491,6 +498,7 @@ cdef class Core:
         Raises:
             ValueError: no moments, or too many or too far apart.
         """
+        _check_plane(self.parameters, "threat_cone")
         _check_moments(interval, count)
         out = np.empty((count, MR_CONE_RUDDERS, MR_LANES, 2), np.float32)
         cdef float[:, :, :, ::1] view = out

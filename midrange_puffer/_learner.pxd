@@ -7,7 +7,8 @@ from midrange_puffer._threads cimport MrThreads
 cdef extern from "learner/learner.h" nogil:
     enum:
         MR_MAX_LAYERS
-        MR_HEADS
+        MR_HEADS_MIN
+        MR_HEADS_MAX
         MR_OUTPUTS
         MR_OUTPUTS_MAX
         MR_MAX_KINDS
@@ -20,9 +21,10 @@ cdef extern from "learner/learner.h" nogil:
         int32_t features, layers
         int32_t width[MR_MAX_LAYERS]
         bint is_continuous
-        int32_t levels[MR_HEADS]
-        float middle[MR_HEADS]
-        float reach[MR_HEADS]
+        int32_t heads
+        int32_t levels[MR_HEADS_MAX]
+        float middle[MR_HEADS_MAX]
+        float reach[MR_HEADS_MAX]
         float deviation[2]
         int32_t own, kinds, entity_size
         MrEntityRows rows[MR_MAX_KINDS]

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 _Floats = NDArray[np.float32]
 
 MAX_LAYERS: int
-HEADS: int
 MAX_LEVELS: int
 MAX_TEAM_LEVELS: int
 MAX_ENTITY_SIZE: int
@@ -31,6 +30,8 @@ class Network:
     def size(self) -> int: ...
     @property
     def features(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
     @property
     def threads(self) -> int: ...
     @property

@@ -11,7 +11,6 @@ from midrange_puffer._threads cimport Threads
 from midrange_puffer._threads import find_threads
 
 MAX_LAYERS = MR_MAX_LAYERS
-HEADS = MR_HEADS
 MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
 MAX_TEAM_LEVELS = MR_OUTPUTS_MAX - 1
 MAX_ENTITY_SIZE = 256
@@ -29,6 +28,11 @@ def isas():
         names.append(name[0].decode())
         name += 1
     return names
+
+
+def _can_be_heads(Py_ssize_t count):
+    """True if a network can have so many numbers of an action."""
+    return MR_HEADS_MIN <= count <= MR_HEADS_MAX
 
 
 cdef int _check_aligned(const void *numbers, size_t size, str name) except -1:
@@ -123,9 +127,10 @@ cdef class Network:
     Args:
         features: number of features of an observation.
         widths: widths of the hidden layers.
-        levels: number of levels of each number of an action; None: actions are continuous.
-        ranges: of continuous actions, float32 [2, HEADS]: the middle of each number's range and
-            half its length.
+        levels: number of levels of each of an action's 3 or 4 numbers; None: actions are
+            continuous.
+        ranges: of continuous actions, float32 [2, heads] for 3 or 4 numbers: the middle of each
+            number's range and half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
         threads: number of threads to use, with the caller's; they are shared, see `find_threads`.
         learns: make room for gradients and steps, too.
@@ -133,6 +138,9 @@ cdef class Network:
         entities: None in one against one. In teams the layout of an observation: the number of
             features of the own state, the entity size, the kind of the targets, and for each kind
             its rows, their features, and the place of the first one.
+
+    Attributes:
+        heads: number of numbers of an action.
 
     Raises:
         ValueError: An impossible shape, or an instruction set that this machine cannot run.
@@ -143,7 +151,7 @@ cdef class Network:
     cdef Threads shared
     cdef MrShape shape
     cdef bint busy  # read and written with the GIL held
-    cdef readonly int size, features, threads
+    cdef readonly int size, features, heads, threads
     cdef readonly bint is_continuous, learns
     cdef readonly str isa
 
@@ -164,10 +172,10 @@ cdef class Network:
         if not 1 <= features <= MAX_FEATURES:
             raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
         most = MAX_LEVELS if entities is None else MAX_TEAM_LEVELS
-        if levels is not None and (len(levels) != MR_HEADS or min(levels) < 1
+        if levels is not None and (not _can_be_heads(len(levels)) or min(levels) < 1
                                    or sum(levels) > most):
-            raise ValueError(f"levels = {levels}: must be {MR_HEADS} numbers from 1 on, and "
-                             f"{most} at most together")
+            raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers "
+                             f"from 1 on, and {most} at most together")
         self.shape.features = features
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):
@@ -175,10 +183,14 @@ cdef class Network:
         self.shape.is_continuous = levels is None
         if levels is None:
             middles, reaches = ranges
+            if not _can_be_heads(len(middles)) or len(reaches) != len(middles):
+                raise ValueError(f"ranges of {len(middles)} middles and {len(reaches)} halves: must "
+                                 f"be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers each")
+            self.shape.heads = len(middles)
             for head, (middle, reach) in enumerate(zip(middles, reaches, strict=True)):
-                if head < MR_HEADS:
-                    self.shape.middle[head], self.shape.reach[head] = middle, reach
+                self.shape.middle[head], self.shape.reach[head] = middle, reach
         else:
+            self.shape.heads = len(levels)
             for head, count in enumerate(levels):
                 self.shape.levels[head] = count
         self.shape.deviation[0], self.shape.deviation[1] = deviations
@@ -190,7 +202,7 @@ cdef class Network:
             raise MemoryError(f"no memory for a network of widths {tuple(widths)}")
         mr_learner_arrays(self.learner, arrays, &size)
         self.size, self.features, self.threads, self.isa = size, features, threads, isa
-        self.is_continuous, self.learns = levels is None, learns
+        self.heads, self.is_continuous, self.learns = self.shape.heads, levels is None, learns
 
     cdef int _take_entities(self, entities, levels) except -1:
         own, size, targets, kinds = entities
@@ -208,7 +220,7 @@ cdef class Network:
             self.shape.rows[kind] = MrEntityRows(rows, features, place)
         if own < 1 or end != self.shape.features:
             raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
-        if levels is not None and levels[MR_HEADS - 1] != 1 + kinds[targets][0]:
+        if levels is not None and levels[self.shape.heads - 1] != 1 + kinds[targets][0]:
             raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
         self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size
         self.shape.targets = targets
@@ -242,13 +254,13 @@ cdef class Network:
 
         Args:
             observations: float32 [n, features] or more; the first features are used.
-            noise: float32 [n, HEADS], uniform in [0, 1) for levels, standard normal for continuous
+            noise: float32 [n, heads], uniform in [0, 1) for levels, standard normal for continuous
                 actions; None: the likeliest action is taken.
-            actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
+            actions: int32 levels, or float32 clipped to their ranges, [n, heads]: written.
             outcomes: of the decision before, for `keep`: rewards float32 [n], and bool [n], True
                 if it ended the engagement.
             keep: destinations: observations [rows, horizon, features], actions as drawn
-                [rows, horizon, HEADS], log-probabilities, values, rewards and terminals
+                [rows, horizon, heads], log-probabilities, values, rewards and terminals
                 float32 [rows, horizon]. None: nothing is kept.
             row, step: n rows from `row` on are written, of decision `step` of the horizon.
         """
@@ -267,14 +279,14 @@ cdef class Network:
         seen.count = <int32_t> count
         seen.observations = &observations[0, 0]
         seen.row = observations.strides[0] // <Py_ssize_t> sizeof(float)
-        cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
+        cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, self.heads), "actions")
         if keep is not None:
             outcomes, keep = tuple(outcomes), tuple(keep)  # keep the arrays alive while C writes
         self._keep(outcomes, keep, row, step, &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
-            if noise.shape[0] != count or noise.shape[1] != MR_HEADS:
-                raise ValueError(f"noise must be of shape ({count}, {MR_HEADS})")
+            if noise.shape[0] != count or noise.shape[1] != self.heads:
+                raise ValueError(f"noise must be of shape ({count}, {self.heads})")
             random = &noise[0, 0]
             _check_aligned(random, 4, "noise")
         self._begin()
@@ -315,7 +327,7 @@ cdef class Network:
 
         Args:
             experience: observations [segments, horizon, features], actions [segments, horizon,
-                HEADS], log-probabilities before the update and latest values [segments, horizon].
+                heads], log-probabilities before the update and latest values [segments, horizon].
             rows: int64 [n] of the segments.
             advantages: [n, horizon], normalised and weighted.
             returns: [n, horizon], the targets of the values.
@@ -439,10 +451,10 @@ cdef class Network:
         _check_decisions("terminals", terminals, values.shape[0], values.shape[1])
         if tuple(observations.shape)[:3] != (*shape, self.features):
             raise ValueError(f"observations must be kept in {(*shape, self.features)}")
-        actions = self._raw(drawn, (*shape, MR_HEADS), "actions that are kept")
+        actions = self._raw(drawn, (*shape, self.heads), "actions that are kept")
         seen.rewards, seen.ends = &before[0], &ends[0]
         to.observations = &observations[row, step, 0]
-        to.actions = &actions[row, 4 * MR_HEADS * step]
+        to.actions = &actions[row, 4 * self.heads * step]
         to.logprobs, to.values = &logprobs[row, step], &values[row, step]
         to.rewards, to.terminals = &rewards[row, step], &terminals[row, step]
         to.stride = shape[1]
@@ -459,7 +471,7 @@ cdef class Network:
         if (tuple(proximal.shape)[:2] != shape
                 or tuple(observations.shape)[:3] != (*shape, self.features)):
             raise ValueError(f"experience must be of {shape} decisions and {self.features} features")
-        actions = self._raw(taken, (*shape, MR_HEADS), "actions")
+        actions = self._raw(taken, (*shape, self.heads), "actions")
         _check_rows(rows, values.shape[0], values.shape[1])
         to.horizon = <int32_t> values.shape[1]
         to.observations = &observations[0, 0, 0]

@@ -14,8 +14,8 @@ cdef extern from "midrange.h" nogil:
     enum: MR_MISSILES_PER_FIGHTER
     enum: MR_PAIR_MISSILES
     enum: MR_ROW_COUNT
-    enum: MR_ACTIONS
     enum: MR_RUDDER_LEVELS
+    enum: MR_CLIMB_LEVELS
     enum: MR_THROTTLE_LEVELS
     enum: MR_PAIR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
@@ -75,6 +75,7 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_RADAR
         MR_OBSERVE_TEAM
         MR_OBSERVE_TEAM_RADAR
+        MR_OBSERVE_HEIGHT
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -107,11 +108,11 @@ cdef extern from "midrange.h" nogil:
         const char *name
         const char *meaning
     ctypedef struct MrFighterState:
-        float x, y, direction_x, direction_y, speed, rudder, throttle
+        float x, y, z, direction_x, direction_y, direction_z, speed, rudder, climb, throttle
         int32_t alive, ammunition, pilot, launch_wait
     ctypedef struct MrMissileState:
         int32_t active, owner, target, age
-        float x, y, direction_x, direction_y, speed, rudder
+        float x, y, z, direction_x, direction_y, direction_z, speed, rudder
     ctypedef struct MrRecord:
         pass
     ctypedef struct MrSim:
@@ -146,6 +147,7 @@ cdef extern from "midrange.h" nogil:
     const MrField *mr_fields(const MrSim *sim, MrEntity entity)
     int32_t mr_count_of(const MrSim *sim, MrEntity entity)
     int32_t mr_fighters_per_env(const MrSim *sim)
+    int32_t mr_controls(const MrSim *sim)
     void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows *rows)
     const MrFeature *mr_features(MrObservation observation)
     int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size)

@@ -1,7 +1,7 @@
 # Part of _core.pyx: constants, structs and tables of csrc/midrange.h for Python, and its functions
 # that need no simulation.
 
-# Counts in one against one.
+# Counts in one against one in the plane.
 FIGHTERS = MR_SIDES
 MISSILES = MR_PAIR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS)
@@ -15,15 +15,22 @@ OBSERVATIONS = {
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
+HEIGHT = "height"  # the observation in the game with height
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
-    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
+    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR, HEIGHT: MR_OBSERVE_HEIGHT,
 }
 
 
-def action_levels(int red_size, int blue_size):
-    """Returns the numbers of levels of rudder, throttle and fire for sides of these sizes."""
-    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + max(red_size, blue_size)
+def action_levels(int red_size, int blue_size, int dimensions=2):
+    """Returns the numbers of levels of the controls for sides of these sizes.
+
+    The controls are rudder, throttle and fire; with height rudder, climb, throttle and fire.
+    """
+    fire = 1 + max(red_size, blue_size)
+    if dimensions == 3:
+        return MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, fire
+    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, fire
 
 
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
@@ -219,7 +226,8 @@ def feature_rows(str observation, int red_size=1, int blue_size=1):
     if observation in (TEAM, TEAM_RADAR):
         return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
-    return [_feature(&row[index]) for index in range(OBSERVATIONS[observation])]
+    cdef int count = mr_feature_count(_OBSERVATIONS[observation], 1, 1)
+    return [_feature(&row[index]) for index in range(count)]
 
 
 def team_rows(str observation, int red_size, int blue_size):

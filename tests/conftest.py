@@ -64,7 +64,7 @@ def one_map() -> Iterator[None]:
     envelope = game_envelope(resolve({}))
     with pytest.MonkeyPatch.context() as patch:
         for module in ("envs.arena", "game.simulation"):
-            patch.setattr(f"midrange_puffer.{module}.game_envelope", lambda parameters: envelope)
+            patch.setattr(f"midrange_puffer.{module}.core_map", lambda parameters: envelope)
         yield
 
 

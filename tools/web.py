@@ -46,7 +46,7 @@ SCRIPTS = (
 SOURCES = [
     *(
         ROOT / "csrc" / f"{name}.c"
-        for name in ("kernel", "midrange", "state", "tables", "constants")
+        for name in ("kernel", "midrange", "state", "tables", "constants", "types")
     ),
     *sorted((ROOT / "csrc" / "learner").glob("*.c")),
     *sorted(WEB.glob("*.c")),
@@ -55,7 +55,7 @@ SOURCES = [
 # The page has one against one only.
 FLAGS = [
     *("--target=wasm32-wasi", "-std=c11", "-O3", "-msimd128", "-DNDEBUG", "-DMR_ISA=portable"),
-    *("-DMR_SIDE=1", "-DMR_SIDE_SIZES(X,with)=X(with,1)"),
+    *("-DMR_SIDE=1", "-DMR_DIMENSIONS=2", "-DMR_GAMES(X,with)=X(with,1,2)"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fvisibility=hidden", "-ffunction-sections", "-Wall", "-Wextra", "-Werror"),
 ]

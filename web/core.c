@@ -13,6 +13,8 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
+enum { WEB_HEADS = 3 };  // numbers of an action: rudder, throttle, fire
+
 static MrConfig config;
 static MrEnvelope envelope;
 
@@ -59,22 +61,24 @@ EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
 // there is no memory.
 EXPORT(web_make_network)
 MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
-  MrShape shape = {
-      .features = features, .layers = layers, .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
+  MrShape shape = {.features = features,
+                   .layers = layers,
+                   .heads = WEB_HEADS,
+                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
   for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }
 
-// Computes one agent's levels for an observation; `noise` [MR_HEADS] is as in mr_learner_act, or NULL.
+// Computes one agent's levels for an observation; `noise` [WEB_HEADS] is as in mr_learner_act, or NULL.
 EXPORT(web_act)
-void web_act(MrLearner *network, const float *observation, const float *noise, int32_t actions[MR_HEADS]) {
+void web_act(MrLearner *network, const float *observation, const float *noise, int32_t actions[WEB_HEADS]) {
   MrSeen seen = {.count = 1, .observations = observation, .row = 0};
   mr_learner_act(network, &seen, noise, actions, &(MrKeep){0});
 }
 
 // Computes the network's log-probability of these levels, and the value.
 EXPORT(web_score)
-void web_score(MrLearner *network, const float *observation, const int32_t actions[MR_HEADS], float out[2]) {
+void web_score(MrLearner *network, const float *observation, const int32_t actions[WEB_HEADS], float out[2]) {
   int64_t row = 0;
   MrExperience experience = {.horizon = 1, .observations = observation, .actions = actions};
   mr_learner_score(network, &experience, &(MrChoice){.rows = &row, .count = 1}, &out[0], &out[1]);

@@ -72,6 +72,7 @@ function checkParameters(parameters, { defaults, choices, integers, limits, pair
   }
   const pair = pairs.find(([low, high]) => parameters[low] > parameters[high]);
   if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
+  if (parameters.dimensions !== 2) throw new Error("The fight is with height; this page flies in the plane.");
 }
 
 /** One engagement. `parameters` are those that differ from the defaults, choices by their names. */

@@ -136,8 +136,8 @@ function frontOf(numbers) {
   });
 }
 
-const FIGHTER_STATE = { x: 0, y: 1, directionX: 2, directionY: 3, speed: 4, rudder: 5 }; // MrFighterState
-const ALIVE = 7; // its index among them
+const FIGHTER_STATE = { x: 0, y: 1, directionX: 3, directionY: 4, speed: 6, rudder: 7 }; // MrFighterState
+const ALIVE = 10; // its index among them
 
 /** Returns the game with full information that a seat believes in; the caller destroys it. */
 function believedGame(sim, seat) {
@@ -149,7 +149,7 @@ function believedGame(sim, seat) {
   wasm.mr_set_fighter(out.sim, 0, seat, scratch);
   const enemy = 1 - seat;
   wasm.mr_get_fighter(out.sim, 0, enemy, scratch);
-  const state = core.floats(scratch, 7);
+  const state = core.floats(scratch, ALIVE);
   const [x, y] = [contact.x[seat], contact.y[seat]];
   const isTracked = contact.source[seat] === LIVE || contact.source[seat] === MEMORY;
   Object.entries({ x, y, speed: contact.v[seat], rudder: 0 }).forEach(([name, value]) => {

@@ -93,6 +93,7 @@ async function readReplay(bytes, tables) {
   if (header.rules_version !== tables.rules) {
     throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
   }
+  if (header.parameters.dimensions !== 2) throw new Error("The replay is with height; this page flies in the plane.");
   if (header.pilots.length !== FIGHTERS) throw new Error("The replay is of teams; this page flies one against one.");
   const arrays = await inflate(body.subarray(end + 1));
   const size = 4 * FIGHTERS * CONTROLS * header.decisions;

@@ -21,9 +21,9 @@ MR_INLINE void put(MrFloats x, float *to, int64_t stride, int count) {
   for (int i = 0; i < MR_WIDTH && i < count; i++) to[i * stride] = x[i];
 }
 
-MR_INLINE void put_actions(const MrActions *actions, void *to, int64_t stride, int count) {
-  for (int head = 0; head < MR_HEADS; head++) {
-    put((MrFloats)actions->of[head], (float *)to + head, MR_HEADS * stride, count);
+MR_INLINE void put_actions(const MrActions *actions, int heads, void *to, int64_t stride, int count) {
+  for (int head = 0; head < heads; head++) {
+    put((MrFloats)actions->of[head], (float *)to + head, heads * stride, count);
   }
 }
 
@@ -37,49 +37,57 @@ static void keep_seen(const MrPolicy *policy, const MrSeen *seen, const MrKeep *
   }
 }
 
-static void keep_given(const MrPolicy *policy, const MrOutputs *outputs, const MrActions *drawn, int32_t first,
-                       int32_t count, const MrKeep *keep) {
+MR_INLINE void keep_given(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrActions *drawn,
+                          int32_t first, int32_t count, const MrKeep *keep) {
   int64_t at = first * keep->stride;
   MrFloats entropy;
-  put_actions(drawn, (float *)keep->actions + at * MR_HEADS, keep->stride, count);
-  put(mr_judge(policy, outputs, drawn, &entropy), keep->logprobs + at, keep->stride, count);
+  put_actions(drawn, heads, (float *)keep->actions + at * heads, keep->stride, count);
+  put(mr_judge(policy, heads, outputs, drawn, &entropy), keep->logprobs + at, keep->stride, count);
   put(outputs->of[policy->outputs - 1], keep->values + at, keep->stride, count);
+}
+
+// Acts in up to MR_WIDTH decisions from `i` on.
+MR_INLINE void act_from(const MrPolicy *policy, int heads, const MrWork *work, int32_t i, int32_t left,
+                        const float *noise, void *actions, const MrKeep *keep) {
+  MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
+  MrFloats random[MR_HEADS_MAX];
+  for (int head = 0; noise && head < heads; head++) {
+    random[head] = get(noise + i * heads + head, heads, left);
+  }
+  mr_normalise(policy, heads, &outputs);
+  MrActions drawn = mr_draw(policy, heads, &outputs, noise ? random : NULL);
+  if (keep->values) keep_given(policy, heads, &outputs, &drawn, i, left, keep);
+  mr_limit(policy, heads, &drawn);
+  put_actions(&drawn, heads, (float *)actions + i * heads, 1, left);
 }
 
 static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const float *noise, void *actions,
                 const MrKeep *keep) {
-  bool is_kept = keep->values != NULL;
   for (int32_t i = 0; i < seen->count; i++) mr_see(policy, work, i, seen->observations + i * seen->row);
-  if (is_kept) keep_seen(policy, seen, keep);
+  if (keep->values) keep_seen(policy, seen, keep);
   mr_forward(policy, work, seen->count);
   for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
-    int left = seen->count - i;
-    MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
-    MrFloats random[MR_HEADS];
-    for (int head = 0; noise && head < MR_HEADS; head++) {
-      random[head] = get(noise + i * MR_HEADS + head, MR_HEADS, left);
+    if (policy->shape.heads == MR_HEADS_MIN) {
+      act_from(policy, MR_HEADS_MIN, work, i, seen->count - i, noise, actions, keep);
+    } else {
+      act_from(policy, MR_HEADS_MAX, work, i, seen->count - i, noise, actions, keep);
     }
-    mr_normalise(policy, &outputs);
-    MrActions drawn = mr_draw(policy, &outputs, noise ? random : NULL);
-    if (is_kept) keep_given(policy, &outputs, &drawn, i, left, keep);
-    mr_limit(policy, &drawn);
-    put_actions(&drawn, (float *)actions + i * MR_HEADS, 1, left);
   }
 }
 
 // The outputs of MR_WIDTH decisions from `i` on, the actions that were taken, and what they are worth now.
-MR_INLINE MrOutputs judge(const MrPolicy *policy, const MrWork *work, const MrExperience *experience,
+MR_INLINE MrOutputs judge(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
                           const MrBlock *block, int32_t i, MrActions *actions, MrJudged *judged) {
   MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
-  mr_normalise(policy, &outputs);
+  mr_normalise(policy, heads, &outputs);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
     int64_t place = block->places[i + lane < block->count ? i + lane : i];
-    for (int head = 0; head < MR_HEADS; head++) {
-      actions->of[head][lane] = ((const MrInt *)experience->actions)[place * MR_HEADS + head];
+    for (int head = 0; head < heads; head++) {
+      actions->of[head][lane] = ((const MrInt *)experience->actions)[place * heads + head];
     }
     judged->is_there[lane] = i + lane < block->count ? 1.0f : 0.0f;
   }
-  judged->logprob = mr_judge(policy, &outputs, actions, &judged->entropy);
+  judged->logprob = mr_judge(policy, heads, &outputs, actions, &judged->entropy);
   judged->value = outputs.of[policy->outputs - 1];
   return outputs;
 }
@@ -100,15 +108,45 @@ MR_INLINE void tell(const MrJudged *judged, const MrBlock *block, int32_t i, flo
   }
 }
 
+MR_INLINE void score_from(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
+                          const MrBlock *block, int32_t i, float *logprobs, float *values) {
+  MrActions actions;
+  MrJudged judged = {0};
+  judge(policy, heads, work, experience, block, i, &actions, &judged);
+  tell(&judged, block, i, logprobs, values);
+}
+
 static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block,
                   float *logprobs, float *values) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    MrActions actions;
-    MrJudged judged = {0};
-    judge(policy, work, experience, block, i, &actions, &judged);
-    tell(&judged, block, i, logprobs, values);
+    if (policy->shape.heads == MR_HEADS_MIN) {
+      score_from(policy, MR_HEADS_MIN, work, experience, block, i, logprobs, values);
+    } else {
+      score_from(policy, MR_HEADS_MAX, work, experience, block, i, logprobs, values);
+    }
   }
+}
+
+// Writes the loss's derivatives by the outputs of MR_WIDTH decisions from `i` on, in their place.
+MR_INLINE void derive_from(const MrPolicy *policy, int heads, MrWork *work, const MrExperience *experience,
+                           const MrMinibatch *minibatch, const MrLossSettings *settings, float share,
+                           const MrBlock *block, int32_t i, float *logprobs, float *values, MrGradient *sum) {
+  MrActions actions;
+  MrJudged judged = {0};
+  MrOutputs outputs = judge(policy, heads, work, experience, block, i, &actions, &judged);
+  for (int lane = 0; lane < MR_WIDTH; lane++) {
+    int32_t from = i + lane < block->count ? i + lane : i;
+    judged.advantage[lane] = minibatch->advantages[block->numbers[from]];
+    judged.target[lane] = minibatch->returns[block->numbers[from]];
+    judged.proximal[lane] = experience->proximal[block->places[from]];
+    judged.value_before[lane] = experience->values[block->places[from]];
+  }
+  tell(&judged, block, i, logprobs, values);
+  MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
+  mr_derive(policy, heads, &outputs, &actions, slopes.of_policy, sum->spread);
+  outputs.of[policy->outputs - 1] = slopes.by_value;
+  mr_put_outputs(policy, &outputs, work->logits + i * policy->row);
 }
 
 static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrMinibatch *minibatch,
@@ -116,21 +154,11 @@ static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *expe
                   MrGradient *sum) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    MrActions actions;
-    MrJudged judged = {0};
-    MrOutputs outputs = judge(policy, work, experience, block, i, &actions, &judged);
-    for (int lane = 0; lane < MR_WIDTH; lane++) {
-      int32_t from = i + lane < block->count ? i + lane : i;
-      judged.advantage[lane] = minibatch->advantages[block->numbers[from]];
-      judged.target[lane] = minibatch->returns[block->numbers[from]];
-      judged.proximal[lane] = experience->proximal[block->places[from]];
-      judged.value_before[lane] = experience->values[block->places[from]];
+    if (policy->shape.heads == MR_HEADS_MIN) {
+      derive_from(policy, MR_HEADS_MIN, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
+    } else {
+      derive_from(policy, MR_HEADS_MAX, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
     }
-    tell(&judged, block, i, logprobs, values);
-    MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
-    mr_derive(policy, &outputs, &actions, slopes.of_policy, sum->spread);
-    outputs.of[policy->outputs - 1] = slopes.by_value;
-    mr_put_outputs(policy, &outputs, work->logits + i * policy->row);
   }
   mr_backward(policy, work, block->count, sum);
 }

@@ -119,9 +119,9 @@ static void take_all(MrLearner *learner, Room *room) {
 static void shape_policy(MrPolicy *policy, const MrShape *shape) {
   policy->shape = *shape;
   policy->outputs = 1;
-  for (int head = 0; head < MR_HEADS; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
+  for (int head = 0; head < shape->heads; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
   // Hold, fire and what is wanted of a target, in the place of the targets.
-  policy->given = policy->outputs + (mr_aims(shape) ? 2 + shape->entity_size - shape->levels[MR_HEADS - 1] : 0);
+  policy->given = policy->outputs + (mr_aims(shape) ? 2 + shape->entity_size - shape->levels[shape->heads - 1] : 0);
   policy->row = mr_aims(shape) ? MR_OUTPUTS_MAX : MR_OUTPUTS;
   int32_t in = shape->kinds ? shape->own + shape->kinds * shape->entity_size : shape->features;
   for (int l = 0; l <= shape->layers; l++) {
@@ -158,7 +158,7 @@ static void list_arrays(MrLearner *learner) {
   for (int k = 0; k < shape->kinds; k++) add_weights(learner, mr_kind_layer(shape, k), 0, shape->entity_size);
   for (int l = 0; l < last; l++) add_layer(learner, l, 0, shape->width[l]);
   add_layer(learner, last, 0, actor);
-  if (shape->is_continuous) add_array(learner, 1, MR_HEADS, (MrPlace){.is_spread = true});
+  if (shape->is_continuous) add_array(learner, 1, shape->heads, (MrPlace){.is_spread = true});
   if (mr_aims(shape)) add_weights(learner, mr_kind_layer(shape, shape->kinds), 0, shape->entity_size);
   add_layer(learner, last, actor, 1);
 }
@@ -199,7 +199,7 @@ void mr_learner_destroy(MrLearner *learner) {
 
 static void load_spread(MrPolicy *policy, const float *spread) {
   const MrShape *shape = &policy->shape;
-  for (int head = 0; head < MR_HEADS; head++) {
+  for (int head = 0; head < shape->heads; head++) {
     float part = 1.0f / (1.0f + expf(-spread[head])), range = shape->deviation[1] - shape->deviation[0];
     policy->deviation[head] = shape->reach[head] * (shape->deviation[0] + range * part);
     policy->log_deviation[head] = logf(policy->deviation[head]);

@@ -5,9 +5,9 @@
 // are the same bits for any number of threads; they differ in the last bits between instruction sets.
 //
 // A policy's parameters are one array in the order and layout of the torch module `Policy` (policies/networks.py):
-// weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [3] of continuous actions,
-// those of the critic. In teams the weights [entity_size, features] of each kind of entity stand before all, and those
-// for targets before the critic's.
+// weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [heads] of continuous
+// actions, those of the critic. In teams the weights [entity_size, features] of each kind of entity stand before all,
+// and those for targets before the critic's.
 
 #ifndef MR_LEARNER_H
 #define MR_LEARNER_H
@@ -20,7 +20,8 @@
 
 enum {
   MR_MAX_LAYERS = 3,    // hidden ones
-  MR_HEADS = 3,         // numbers of an action
+  MR_HEADS_MIN = 3,     // numbers of an action: rudder, throttle, fire
+  MR_HEADS_MAX = 4,     // with height: rudder, climb, throttle, fire
   MR_OUTPUTS = 16,      // logits or means, the value, and padding, where one fights against one
   MR_OUTPUTS_MAX = 32,  // the same in teams, whose targets are more
   MR_MAX_KINDS = 5,     // of entities
@@ -39,11 +40,13 @@ typedef struct {
   int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
-  int32_t levels[MR_HEADS];  // of each number of an action, where it is not continuous; the sum is below MR_OUTPUTS, or
-                             // in teams MR_OUTPUTS_MAX, where the last head is 1 + the targets
+  int32_t heads;  // numbers of an action, MR_HEADS_MIN or MR_HEADS_MAX; the last one is fire
+  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS, or in teams
+  // MR_OUTPUTS_MAX, where the last head is 1 + the targets.
+  int32_t levels[MR_HEADS_MAX];
   // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
   // deviation in half ranges.
-  float middle[MR_HEADS], reach[MR_HEADS], deviation[2];
+  float middle[MR_HEADS_MAX], reach[MR_HEADS_MAX], deviation[2];
   // In teams; `kinds` is 0 where one fights against one. The features of one's own state come first.
   int32_t own, kinds, entity_size;  // entity_size: features that are made of each kind, a multiple of 16
   MrEntityRows rows[MR_MAX_KINDS];
@@ -73,7 +76,7 @@ typedef struct {
 // they may be one decision of a rollout [agents, horizon]. All are NULL if nothing is kept.
 typedef struct {
   float *observations;  // [features] a row
-  void *actions;        // as they were drawn: int32 levels or float, [MR_HEADS] a row
+  void *actions;        // as they were drawn: int32 levels or float, [heads] a row
   float *logprobs, *values, *rewards, *terminals;
   int64_t stride;
 } MrKeep;
@@ -82,7 +85,7 @@ typedef struct {
 typedef struct {
   int32_t horizon;
   const float *observations;  // [features] a decision
-  const void *actions;        // [MR_HEADS] a decision
+  const void *actions;        // [heads] a decision
   const float *proximal;      // log-probabilities of the actions under the policy at the start of the update
   const float *values;        // the latest estimates
 } MrExperience;
@@ -140,9 +143,9 @@ int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS
 // Loads the policy's parameters.
 void mr_learner_load(MrLearner *learner, const float *parameters);
 
-// Draws an action for each agent. `noise` [count, MR_HEADS] are uniform in [0, 1) where actions are levels, and
-// standard normal where they are continuous; NULL: the likeliest action is taken. `actions` [count, MR_HEADS] are int32
-// levels, or float clipped to their ranges.
+// Draws an action for each agent. `noise` [count, heads] are uniform in [0, 1) where actions are levels, and standard
+// normal where they are continuous; NULL: the likeliest action is taken. `actions` [count, heads] are int32 levels, or
+// float clipped to their ranges.
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep);
 
 // Writes the policy's log-probabilities and values for decisions of some segments, at their places in [segments,

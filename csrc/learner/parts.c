@@ -34,12 +34,12 @@ static MrSeen seen_from(const MrSeen *seen, int64_t first, int32_t count) {
   return part;
 }
 
-static MrKeep keep_from(const MrKeep *keep, int32_t features, int64_t first) {
+static MrKeep keep_from(const MrKeep *keep, const MrShape *shape, int64_t first) {
   MrKeep part = *keep;
   if (!part.values) return part;
   int64_t at = first * keep->stride;
-  part.observations += at * features;
-  part.actions = (float *)part.actions + at * MR_HEADS;
+  part.observations += at * shape->features;
+  part.actions = (float *)part.actions + at * shape->heads;
   part.logprobs += at;
   part.values += at;
   part.rewards += at;
@@ -50,12 +50,12 @@ static MrKeep keep_from(const MrKeep *keep, int32_t features, int64_t first) {
 static void act_block(void *context, int32_t block, int32_t thread) {
   const Acting *a = context;
   const MrPolicy *policy = &a->learner->policy;
+  int32_t heads = policy->shape.heads;
   int64_t first = (int64_t)block * MR_ROWS;
   MrSeen seen = seen_from(a->seen, first, rows_of(a->seen->count, block));
-  MrKeep keep = keep_from(a->keep, policy->shape.features, first);
-  const float *noise = a->noise ? a->noise + first * MR_HEADS : NULL;
-  a->learner->kernel->act(policy, &a->learner->work[thread], &seen, noise, (float *)a->actions + first * MR_HEADS,
-                          &keep);
+  MrKeep keep = keep_from(a->keep, &policy->shape, first);
+  const float *noise = a->noise ? a->noise + first * heads : NULL;
+  a->learner->kernel->act(policy, &a->learner->work[thread], &seen, noise, (float *)a->actions + first * heads, &keep);
 }
 
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep) {
@@ -132,7 +132,7 @@ static void add_array_of_parts(void *context, int32_t index, int32_t thread) {
   for (int32_t part = 0; part < l->parts; part++) {
     const MrGradient *sum = &learner->gradients[part];
     if (place.is_spread) {
-      for (int head = 0; head < MR_HEADS; head++) to[head] += (float)sum->spread[head];
+      for (int head = 0; head < array->columns; head++) to[head] += (float)sum->spread[head];
       continue;
     }
     int32_t row = array->is_matrix ? learner->policy.layers[place.layer].in_padded : 0;

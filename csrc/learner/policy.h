@@ -42,7 +42,7 @@ typedef struct {
   int32_t given;    // by the last layer, without padding
   MrLayer layers[MR_ALL_LAYERS];
   // Of continuous actions: each one's deviation, its logarithm, and its derivative by the spread.
-  float deviation[MR_HEADS], log_deviation[MR_HEADS], deviation_slope[MR_HEADS];
+  float deviation[MR_HEADS_MAX], log_deviation[MR_HEADS_MAX], deviation_slope[MR_HEADS_MAX];
 } MrPolicy;
 
 // One thread's room for MR_ROWS decisions.
@@ -62,7 +62,7 @@ typedef struct {
 // The sums of some decisions. Gradients of a layer have the layer's own layout.
 typedef struct {
   float *weights[MR_ALL_LAYERS], *biases[MR_ALL_LAYERS];
-  double spread[MR_HEADS];
+  double spread[MR_HEADS_MAX];
   MrLosses losses;
 } MrGradient;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The choice of a target by a team's policy, forward and backward (docs/learner.md). The last layer gives logits of
-// rudder and throttle, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit
-// is that of firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
+// The choice of a target by a team's policy, forward and backward (docs/learner.md). The last layer gives logits of the
+// heads before fire, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit is
+// that of firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
 
 #ifndef MR_TARGETS_H
 #define MR_TARGETS_H
@@ -21,12 +21,13 @@ typedef struct {
 } MrParts;
 
 MR_INLINE MrParts mr_parts(const MrShape *shape) {
-  int hold = shape->levels[0] + shape->levels[1];
+  int last = shape->heads - 1, hold = 0;
+  for (int head = 0; head < last; head++) hold += shape->levels[head];
   return (MrParts){.fire = hold + 1,
                    .wanted = hold + 2,
                    .value = hold + 2 + shape->entity_size,
                    .target = hold + 1,
-                   .value_logit = hold + shape->levels[2]};
+                   .value_logit = hold + shape->levels[last]};
 }
 
 MR_INLINE bool mr_is_there(const MrPolicy *policy, const MrWork *work, int target, int decision) {
@@ -71,9 +72,8 @@ static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
 }
 
 // The loss's derivatives by one decision's logits, to those by the last layer's outputs, in their place.
-static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, int i) {
+static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, MrParts at, int i) {
   const MrShape *shape = &policy->shape;
-  MrParts at = mr_parts(shape);
   int size = shape->entity_size;
   const float *by_logit = work->logits + i * MR_OUTPUTS_MAX;
   float *by = work->out + i * policy->layers[shape->layers].out_padded;
@@ -104,7 +104,7 @@ static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrG
     }
     mr_embed_back(policy, work, mr_kind_layer(shape, shape->kinds), mr_entity(work, rows, target), decisions, sum);
   }
-  for (int i = 0; i < decisions; i++) mr_aim_back_one(policy, work, i);
+  for (int i = 0; i < decisions; i++) mr_aim_back_one(policy, work, at, i);
 }
 
 #endif

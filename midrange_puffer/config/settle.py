@@ -31,6 +31,7 @@ from midrange_puffer.game.parameters import (
     SENSOR_PILOTS,
     WING_PILOTS,
     blindness,
+    has_height,
     is_team,
     observed,
     pilots_of,
@@ -124,7 +125,7 @@ def _settle_observation(config: Config) -> Config:
             raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}{in_teams}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
-    if observation == env.observation or is_team(env):
+    if observation == env.observation or is_team(env) or has_height(env):
         return config
     return config.replaced("env", f"sensing is {env.sensing}", observation=observation)
 

@@ -43,7 +43,8 @@ def evaluate(
             `opponent` may be is allowed, too.
         opponent: a policy; or a pilot, a model, a function by name ("module:name", "file.py:name")
             or a mix of them, as for `Midrange`; or a function: observations float32 [n, features]
-            -> actions [n, 3]. A function's whole numbers are levels, other numbers are controls.
+            -> actions [n, controls]. A function's whole numbers are levels, other numbers are
+            controls.
         episodes: an even number of engagements.
         seed: seed of the starts and the actions; equal seeds give equal results.
         greedy: True to take the likeliest action instead of drawing one.

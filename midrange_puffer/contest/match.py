@@ -17,7 +17,8 @@ from midrange_puffer.contest.ratings import (
     Payoffs,
     covariance_within,
 )
-from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
     SCRIPTED,
@@ -35,7 +36,7 @@ from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
 from midrange_puffer.policies.player import Player, player_seed
 
 # A pilot's name, a mix of pilots as for `Midrange`, a policy on the CPU, a function (observations
-# float32 [n, features] -> actions [n, 3]), or a mix of all these.
+# float32 [n, features] -> actions [n, controls]), or a mix of all these.
 Contestant = str | nn.Module | Function | Mixed
 AnyPlayer = Player | FunctionPlayer | MixedPlayer
 # A function that `play` calls with
@@ -118,7 +119,8 @@ def play(
     ]
     shape = (len(fights), num_envs, sum(sizes))
     seen = np.empty((*shape, features), np.float32)
-    commands = np.zeros((*shape, 3), np.float32)
+    own = controls_in(int(parameters["dimensions"]))
+    commands = np.zeros((*shape, own.count), np.float32)
     rewards = np.empty(shape, np.float32)
     records = np.empty(shape[:2], _core.RECORD)
     pending = np.ones(shape[:2], bool)
@@ -259,7 +261,7 @@ def _make_core(
     parameters = {**parameters, **fight.parameters}
     sides = zip((_weights(fight.red), _weights(fight.blue)), sizes_of(parameters), strict=True)
     weights = [side for side, size in sides for _ in range(size)]
-    envelope = game_envelope(parameters)
+    envelope = core_map(parameters)
     core = _core.Core(
         parameters, num_envs, seed, weights, False, "auto", envelope, observation, threads
     )
@@ -317,4 +319,5 @@ def _act(
     acting = np.flatnonzero(pending.reshape(-1)[seats // seen.shape[2]])
     if len(acting):
         rows = seats[acting]
-        commands.reshape(-1, 3)[rows] = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)
+        controls = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)
+        commands.reshape(-1, commands.shape[-1])[rows] = controls

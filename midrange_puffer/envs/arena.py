@@ -20,7 +20,7 @@ from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.errors import require
-from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
     POOL,
@@ -31,6 +31,7 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_threads,
     observed,
+    require_plane,
     resolve,
     seat_weights,
     sizes_of,
@@ -52,6 +53,8 @@ Action space:
     continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
     fire yes above 0.5. Values outside are clipped; not-a-number counts as 0.
     In teams the levels of fire are the observed enemies: 0 no shot, 1 a shot at the first.
+    With dimensions = 3 the climb stands after the rudder, -1 ... 1 (dive ... climb):
+    MultiDiscrete([5, 5, 3, 2]), Box([-1, -1, 0, 0], [1, 1, 1, 1], (4,), float32).
 
 Observation space:
     Box(-1, 1, (features,), float32), in the pilot's own frame: the clock, own state, enemy, own
@@ -59,13 +62,15 @@ Observation space:
     `midrange_puffer.FEATURES` is the table of names, scales and meanings. With `observation="stg"`
     it is `STG_FEATURES`, which has further features: the places of both fighters in each other's
     missile envelope, and the distances by which inbound missiles would miss. With sensing = radar
-    it is `RADAR_FEATURES`. Teams observe the rows of `team_rows`."""
+    it is `RADAR_FEATURES`, with dimensions = 3 `HEIGHT_FEATURES`. Teams observe the rows of
+    `team_rows`."""
 OPPONENT = (
     'a pilot; a model: "trained" or a file (.pt, .onnx); a function by name ("module:name", '
-    '"file.py:name"): observations float32 [n, features] -> actions [n, 3], where whole numbers '
-    'are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": drawn for '
-    "each episode). Also a policy on the CPU, from `checkpoint.load_policy`. Policies draw their "
-    "actions, and their memory is cleared at the start of an episode. Also such a function itself. "
+    '"file.py:name"): observations float32 [n, features] -> actions [n, controls], where whole '
+    'numbers are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": '
+    "drawn for each episode). Also a policy on the CPU, from `checkpoint.load_policy`. Policies "
+    "draw their actions, and their memory is cleared at the start of an episode. Also such a "
+    "function itself. "
     "It is called once when the environment is made, to check its actions"
 )
 ARGUMENTS = {
@@ -192,6 +197,8 @@ class Arena:
         self.num_envs = checked_num_envs(given.num_envs)
         self.seat = SEATS.index(checked_choice("seat", given.seat))
         self.render_mode = checked_render_mode(given.render_mode)
+        if self.render_mode is not None:
+            require_plane(self.parameters, f"render_mode = {self.render_mode!r}")
         self.observation = observed(given.observation, self.parameters)
         self.action_mode = checked_choice("action_mode", given.action_mode)
         self._isa, self._threads = given.isa, checked_threads(given.threads)
@@ -199,7 +206,7 @@ class Arena:
         self._features = len(features_of(self.observation, *self._sizes))
         self.levels = None
         if self.action_mode == "discrete":
-            self.levels = _core.action_levels(*self._sizes)
+            self.levels = _core.action_levels(*self._sizes, self.parameters["dimensions"])
         # A copy, because a space has its own random numbers.
         self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
@@ -265,7 +272,7 @@ class Arena:
         sides = [own, [seat_weights(others)] * self._sizes[1 - self.seat]]
         return _core.Core(
             self.parameters, num_envs, seed, sides[self.seat] + sides[1 - self.seat],
-            self.auto_reset, self._isa, game_envelope(self.parameters), self.observation,
+            self.auto_reset, self._isa, core_map(self.parameters), self.observation,
             self._threads,
         )  # fmt: skip
 
@@ -302,7 +309,7 @@ class Arena:
         """Makes one decision of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, 3], as `game.actions.as_actions` returns them.
+            actions: [agents, controls], as `game.actions.as_actions` returns them.
         """
         for group, rows in zip(self.groups, self.rows, strict=True):
             group.step(actions[rows])

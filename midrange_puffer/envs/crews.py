@@ -11,7 +11,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.groups import Buffers, Group
-from midrange_puffer.game.observation import to_fly
+from midrange_puffer.game.observation import controls_of, to_fly
 from midrange_puffer.policies.contestants import (
     Mixed,
     MixedPlayer,
@@ -40,7 +40,7 @@ class Crew(Protocol):
     """
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Returns the next controls, float32 [rows, 3], for observations float32 [rows, features].
+        """Returns the next controls, float32 [rows, controls], for observations [rows, features].
 
         The caller overwrites the observations later. In teams, dead fighters get zeros.
         """
@@ -125,8 +125,9 @@ class OutsideCrew:
         self._size = size
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Returns the next controls, float32 [rows, 3]; see `Crew.act`."""
-        chosen = np.zeros((len(self._rows), 3), np.float32)
+        """Returns the next controls, float32 [rows, controls]; see `Crew.act`."""
+        count = controls_of(observations.shape[1]).count
+        chosen = np.zeros((len(self._rows), count), np.float32)
         rows = self._rows[to_fly(observations)]
         chosen[rows] = self._player.act(observations[rows], rows)
         return chosen
@@ -162,7 +163,7 @@ class Flight:
         self.crew = self._make_crew(seed, self._columns.stop - self._columns.start)
 
     def act(self, observations: np.ndarray, controls: np.ndarray) -> None:
-        """Writes the crew's columns of `controls`, [num_envs, core's agents, 3]."""
+        """Writes the crew's columns of `controls`, [num_envs, core's agents, controls]."""
         observations, controls = observations[:, self._columns], controls[:, self._columns]
         rows = observations.reshape(-1, observations.shape[-1])
         if self.crew is not None:
@@ -222,7 +223,7 @@ class FlownGroup(Group):
         super().bind(buffers)
         envs = self.core.num_envs
         flown = (envs, self.core.agents // envs)
-        self._controls_of_all = np.zeros((*flown, 3), np.float32)
+        self._controls_of_all = np.zeros((*flown, self.core.controls), np.float32)
         outputs = [output for output in self._outputs if output is not None]
         self._results = [np.zeros((*flown, *output.shape[1:]), output.dtype) for output in outputs]
         # Views of the core's buffers with a row for each of its agents.
@@ -284,7 +285,7 @@ class FlownGroup(Group):
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
         """Returns the controls of the first engagement, also those of the crews."""
-        of_all = np.zeros((self.core.fighters, 3), np.float32)
+        of_all = np.zeros((self.core.fighters, self.core.controls), np.float32)
         of_all[self._flown] = self._controls_of_all[0]
         return of_all
 

@@ -153,7 +153,7 @@ class EpisodeArena(Arena):
 
     Attributes:
         core: core of the engagements.
-        actions: int32 or float32 [agents, 3], a buffer for the actions of a step.
+        actions: int32 or float32 [agents, controls], a buffer for the actions of a step.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class EpisodeArena(Arena):
         self._engagements = np.arange(self.num_envs)  # the seed's engagement in each place
         self._first_episode = 0  # engagement 0's episode at the last reset
         self.core = self.groups[0].core
-        self.actions = action_buffer((self.agents, 3), self.action_mode)
+        self.actions = action_buffer((self.agents, self.core.controls), self.action_mode)
         observations, final = np.zeros((2, self.agents, self.core.features), np.float32)
         rewards = np.zeros(self.agents, np.float32)
         terminals, truncations = np.zeros((2, self.agents), bool)
@@ -260,7 +260,7 @@ class EpisodeArena(Arena):
         """Makes one decision of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, 3], whole numbers; any numbers if actions are continuous.
+            actions: [agents, controls], whole numbers; any numbers if actions are continuous.
 
         Returns:
             Records of the engagements that have ended in this step, array of `_core.RECORD`.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import HIGHEST, controls
+from midrange_puffer.game.actions import controls, controls_in
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -148,7 +148,7 @@ class Group:
         self.core.observe(self._outputs.observations)
 
     def step(self, actions: np.ndarray) -> None:
-        """Makes one decision with actions [agents, 3], int32 or, if continuous, float32."""
+        """Makes one decision with actions [agents, controls], int32 or, if continuous, float32."""
         if self._continuous:
             self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
         else:
@@ -159,11 +159,12 @@ class Group:
         if not self._continuous:
             return controls(actions, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
-        return np.minimum(actions, HIGHEST) if self._is_team else actions
+        highest = controls_in(self.core.parameters["dimensions"]).highest
+        return np.minimum(actions, highest) if self._is_team else actions
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the controls of the first engagement, float32 [fighters, 3]; pilots' are 0."""
-        both = np.zeros((self.core.fighters, 3), np.float32)
+        """Returns the first engagement's controls, float32 [fighters, controls]; pilots' are 0."""
+        both = np.zeros((self.core.fighters, self.core.controls), np.float32)
         first = self._seat * self.core.red_size
         count = self.agents // self.core.num_envs
         both[first : first + count] = self._controls(actions[:count])
@@ -285,7 +286,7 @@ class SelfGroup(Group):
         self._alone = alone
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the controls of the first engagement, float32 [fighters, 3]."""
+        """Returns the controls of the first engagement, float32 [fighters, controls]."""
         return self._controls(actions[: self.core.fighters])
 
     def first_names(self) -> tuple[str, str]:

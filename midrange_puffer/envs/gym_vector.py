@@ -211,7 +211,7 @@ class MidrangeVectorEnv(VectorBase):
         """Makes one decision of every engagement.
 
         Args:
-            actions: [num_envs, 3], whole numbers; any numbers if actions are continuous.
+            actions: [num_envs, controls], whole numbers; any numbers if actions are continuous.
 
         Returns:
             Observations float32 [num_envs, features], rewards float32, terminations and truncations

@@ -27,8 +27,9 @@ TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
     '("module:name", "file.py:name"), or a mix such as "self:4,pool:2,shooter:1,fly.py:fly". The '
     "numbers are shares: each group has its share of the engagements, rounded; within a group an "
     "opponent is drawn whenever an engagement starts. Also a policy on the CPU, or a function: "
-    "observations float32 [n, features] -> actions [n, 3], where whole numbers are levels and "
-    "others are controls. It is called once when the environment is made, to check its actions.",
+    "observations float32 [n, features] -> actions [n, controls], where whole numbers are levels "
+    "and others are controls. It is called once when the environment is made, to check its "
+    "actions.",
     seat='the agent\'s side in engagements against an opponent, "red" or "blue".',
     seed="0 <= seed < 2**64. Equal seeds and actions give the same bits on every machine; with a "
     "pool, only if the pools are equal, too.",
@@ -269,7 +270,7 @@ class Midrange(pufferlib.PufferEnv):
         """Makes one decision of every engagement.
 
         Args:
-            actions: [num_agents, 3], whole numbers; any numbers if actions are continuous.
+            actions: [num_agents, controls], whole numbers; any numbers if actions are continuous.
 
         Returns:
             Observations float32 [num_agents, features], rewards float32 [num_agents], terminals and

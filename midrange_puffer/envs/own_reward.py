@@ -30,6 +30,8 @@ class Fighters(NamedTuple):
         ammunition: missiles left.
         inbound: number of missiles in the air that fly at it.
         time_to_go: least time to go of these missiles [s], at most 100; 100 without any.
+        z: height [m]; 0 in the plane.
+        direction_z: sine of the climb; 0 in the plane.
     """
 
     x: np.ndarray
@@ -41,6 +43,8 @@ class Fighters(NamedTuple):
     ammunition: np.ndarray
     inbound: np.ndarray
     time_to_go: np.ndarray
+    z: np.ndarray
+    direction_z: np.ndarray
 
 
 class Sides:
@@ -167,7 +171,7 @@ class Decision:
     Attributes:
         before, after: the fighters before and after the decision. If an engagement has ended,
             `after` has its end, not the start of the next one.
-        actions: [agents, 3], int32 or float32, as they were given.
+        actions: [agents, controls], int32 or float32, as they were given.
         rewards: float32 [agents], rewards of the environment itself.
         terminals, truncations: bool [agents].
         seconds: length of a decision [s].

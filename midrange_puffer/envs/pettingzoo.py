@@ -10,7 +10,14 @@ from midrange_puffer import _core
 from midrange_puffer.envs.arena import RENDER_MODES, Arguments, documented
 from midrange_puffer.envs.episodes import NO_OPPONENT, EpisodeArena
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    OPTIONS,
+    SEATS,
+    fighter_names,
+    has_height,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.game.simulation import MAX_AMMUNITION
 from midrange_puffer.gymnasium_import import gymnasium
 
@@ -21,20 +28,33 @@ from pettingzoo import ParallelEnv
 PLACE = 200_000.0  # m, from the middle of the plane
 SPEED = 2_000.0  # m/s
 AGE = 200.0  # s
+ALTITUDE = 20_000.0  # m
 _BODY = {"x": PLACE, "y": PLACE, "c": 1.0, "s": 1.0, "v": SPEED, "rudder": 1.0}
 _FIGHTER = {"alive": 1.0} | _BODY | {"throttle": 1.0, "ammunition": float(MAX_AMMUNITION)}
 _MISSILE = {"active": 1.0, "owner": 1.0} | _BODY | {"age": AGE}
+_HIGH_BODY = {"z": ALTITUDE, "u": 1.0}  # after the others, in games with height
 _BODY_NAMES = {"c": "heading_cos", "s": "heading_sin", "v": "speed"}
+# With height the horizontal parts of the direction are not those of a heading.
+_HIGH_NAMES = {"c": "direction_x", "s": "direction_y", "u": "direction_z", "v": "speed"}
 
 
-def state_names(agents: Sequence[str]) -> tuple[str, ...]:
+def _scales(has_height: bool) -> tuple[dict[str, float], dict[str, float]]:
+    """Returns the scales of a fighter's and of a missile's numbers in a state."""
+    if has_height:
+        return _FIGHTER | _HIGH_BODY | {"climb": 1.0}, _MISSILE | _HIGH_BODY
+    return _FIGHTER, _MISSILE
+
+
+def state_names(agents: Sequence[str], has_height: bool = False) -> tuple[str, ...]:
     """Returns the names of a state's numbers, in an engagement of these agents, red's first."""
     missiles = _core.MISSILES // _core.FIGHTERS * len(agents)
     slots = [f"missile_{slot}" for slot in range(missiles)]
+    fighter, missile = _scales(has_height)
+    names = _HIGH_NAMES if has_height else _BODY_NAMES
     return (
         "time_left",
-        *(f"{agent}_{_BODY_NAMES.get(name, name)}" for agent in agents for name in _FIGHTER),
-        *(f"{slot}_{_BODY_NAMES.get(name, name)}" for slot in slots for name in _MISSILE),
+        *(f"{agent}_{names.get(name, name)}" for agent in agents for name in fighter),
+        *(f"{slot}_{names.get(name, name)}" for slot in slots for name in missile),
     )
 
 
@@ -51,11 +71,12 @@ def state_of(core: _core.Core) -> np.ndarray:
     dt, limit = core.parameters["physics_dt"], core.parameters["time_limit"]
     fighters, missiles = core.read("fighter"), core.read("missile")
     time = core.read("engagement")["time"][0] * dt
-    columns = [fighters[name][0] / scale for name, scale in _FIGHTER.items()]
+    of_fighter, of_missile = _scales(has_height(core.parameters))
+    columns = [fighters[name][0] / scale for name, scale in of_fighter.items()]
     ages = missiles["age"] * dt
     owners = missiles["owner"] / (core.fighters - 1)
     missiles |= {"age": ages, "owner": owners}
-    slots = [missiles[name][0] / scale for name, scale in _MISSILE.items()]
+    slots = [missiles[name][0] / scale for name, scale in of_missile.items()]
     slots = np.stack(slots, axis=1) * missiles["active"][0][:, None]
     left = 1 - time.ravel() / limit
     state = np.concatenate([left, np.stack(columns, axis=1).ravel(), slots.ravel()])
@@ -102,7 +123,8 @@ class MidrangeParallelEnv(ParallelEnv):
         self.render_mode = render_mode
         self.possible_agents = list(fighter_names(sizes_of(arena.parameters)))
         self.agents: list[str] = []
-        self.state_names = state_names(self.possible_agents if self._in_team else SEATS)
+        named = self.possible_agents if self._in_team else SEATS
+        self.state_names = state_names(named, has_height(arena.parameters))
         self.state_space = gymnasium.spaces.Box(
             -1.0, 1.0, (len(self.state_names),), dtype=np.float32
         )

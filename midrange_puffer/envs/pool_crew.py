@@ -10,9 +10,9 @@ import torch
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, rows_in
 from midrange_puffer.errors import CheckpointError, UsageError
-from midrange_puffer.game.observation import FEATURES, check_flies, rows_of, to_fly
+from midrange_puffer.game.observation import FEATURES, check_flies, controls_of, rows_of, to_fly
 from midrange_puffer.names import shown
-from midrange_puffer.policies.actors import HEADS, noise_for
+from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members
@@ -62,7 +62,7 @@ class PoolCrew:
         size: int = 1,
     ) -> None:
         self._path = path
-        self._features, self._threads = features, threads
+        self._features, self._threads, self._controls = features, threads, controls_of(features)
         self._rows, self._size = num_envs * size, size
         self._random = np.random.default_rng(seed)
         self._noise = torch.Generator().manual_seed(int(self._random.integers(2**63)))
@@ -83,13 +83,14 @@ class PoolCrew:
             observations: float32 [rows, features], as in `Crew.act`.
 
         Returns:
-            Controls float32 [rows, 3], as `Simulation.step` takes them.
+            Controls float32 [rows, controls], as `Simulation.step` takes them.
         """
         if self._decisions % LOOK_INTERVAL == 0:
             self._read()
         self._decisions += 1
-        chosen = np.zeros((self._rows, HEADS), np.float32)
-        noise = {kind: noise_for(self._rows, kind, "cpu", self._noise) for kind in self._kinds}
+        shape = count, heads = self._rows, self._controls.count
+        chosen = np.zeros(shape, np.float32)
+        noise = {kind: noise_for(count, heads, kind, "cpu", self._noise) for kind in self._kinds}
         is_flown = to_fly(observations)
         for player, rows in self._batches:
             rows = rows[is_flown[rows]]
@@ -172,7 +173,7 @@ class PoolCrew:
         path = self._path.parent / member.path
         policy, model = load_policy(path)
         player = Player(policy, self._rows, seed=0, threads=self._threads)
-        if rows_of(self._features):
+        if rows_of(self._features) or controls_of(player.features) is not self._controls:
             try:
                 check_flies(str(path), player, self._features)
             except UsageError as error:

@@ -103,7 +103,7 @@ class MidrangeVecEnv(VecEnv):
         return {name: [options[name] for options in self._options] for name in first}
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Stores the actions [num_envs, 3] of the step that `step_wait` makes."""
+        """Stores the actions [num_envs, controls] of the step that `step_wait` makes."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:

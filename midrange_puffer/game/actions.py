@@ -1,57 +1,113 @@
 """An agent's actions, and the fighter's controls that they select."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from midrange_puffer import _core
 
-# "discrete": MultiDiscrete(_core.ACTION_LEVELS), a level of rudder, one of throttle, one of fire.
-# "continuous": Box from LOWEST to HIGHEST, the controls themselves.
+# "discrete": MultiDiscrete of the levels of the controls, `_core.action_levels`.
+# "continuous": Box of their limits, the controls themselves.
 ACTION_MODES = ("discrete", "continuous")
-
-_HIGHEST_LEVELS = np.array(_core.ACTION_LEVELS) - 1
 
 _MOST_LEVELS = max(_core.action_levels(_core.MAX_SIDE, _core.MAX_SIDE))
 
-CONTROL_NAMES = ("rudder", "throttle", "fire")
 
-# Limits of a fighter's controls: rudder (positive left), throttle, fire (a shot if above 0.5).
-LOWEST = np.array((-1, 0, 0), np.float32)
-HIGHEST = np.array((1, 1, 1), np.float32)
+@dataclass(frozen=True, eq=False)
+class Controls:
+    """A fighter's controls: in the plane, or with height.
+
+    Attributes:
+        dimensions: 2 or 3.
+        names: of the controls, in their order; the last one is fire.
+        lowest, highest: their limits, float32 [controls]. The rudder is positive left, the climb
+            positive up; fire is a shot if above 0.5.
+    """
+
+    dimensions: int
+    names: tuple[str, ...]
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """The number of controls."""
+        return len(self.names)
+
+    @cached_property
+    def highest_levels(self) -> np.ndarray:
+        """The highest level of each control in one against one, float32 [controls]."""
+        return np.array(_core.action_levels(1, 1, self.dimensions), np.float32) - 1
+
+
+PLANE = Controls(
+    2,
+    ("rudder", "throttle", "fire"),
+    np.array((-1, 0, 0), np.float32),
+    np.array((1, 1, 1), np.float32),
+)
+HEIGHT = Controls(
+    3,
+    ("rudder", "climb", "throttle", "fire"),
+    np.array((-1, -1, 0, 0), np.float32),
+    np.array((1, 1, 1, 1), np.float32),
+)
+
+
+def controls_in(dimensions: int) -> Controls:
+    """Returns a fighter's controls in a game of so many dimensions."""
+    return HEIGHT if dimensions == HEIGHT.dimensions else PLANE
+
+
+def controls_by_count(count: int) -> Controls:
+    """Returns a fighter's controls by their number.
+
+    Raises:
+        ValueError: No game has so many.
+    """
+    for known in (PLANE, HEIGHT):
+        if known.count == count:
+            return known
+    raise ValueError(f"{count} controls: must be {PLANE.count}, or {HEIGHT.count} with height")
 
 
 def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
-        actions: whole numbers [n, 3], each a level of rudder, throttle and fire.
+        actions: whole numbers [n, controls], a level of each control.
         in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
             k + 1, because control 1 is a shot at the enemy nearest the nose.
 
     Returns:
-        float32 [n, 3].
+        float32 [n, controls].
     """
-    share = np.asarray(actions, np.float32) / _HIGHEST_LEVELS.astype(np.float32)
-    values = LOWEST + (HIGHEST - LOWEST) * share
+    actions = np.asarray(actions, np.float32)
+    of = controls_by_count(actions.shape[-1])
+    share = actions / of.highest_levels
+    values = of.lowest + (of.highest - of.lowest) * share
     if in_team:
-        values[:, 2] += values[:, 2] > 0
+        values[:, -1] += values[:, -1] > 0
     return values
 
 
 def levels(values: np.ndarray, in_team: bool = False) -> np.ndarray:
-    """Returns the discrete actions int32 [..., 3] of controls [..., 3], the reverse of `controls`.
+    """Returns the discrete actions int32 [..., controls] of controls, the reverse of `controls`.
 
     Controls between two levels give the nearer one.
     """
-    shares = (values - LOWEST) / (HIGHEST - LOWEST)
-    shares[..., 2] -= in_team * (shares[..., 2] > 0)
-    return np.rint(shares * _HIGHEST_LEVELS).astype(np.int32)
+    of = controls_by_count(values.shape[-1])
+    shares = (values - of.lowest) / (of.highest - of.lowest)
+    shares[..., -1] -= in_team * (shares[..., -1] > 0)
+    return np.rint(shares * of.highest_levels).astype(np.int32)
 
 
 def within_limits(values: np.ndarray) -> np.ndarray:
-    """Returns continuous actions [n, 3] clipped to the limits of controls."""
-    return np.clip(values, LOWEST, HIGHEST)
+    """Returns continuous actions [n, controls] clipped to the limits of controls."""
+    of = controls_by_count(values.shape[-1])
+    return np.clip(values, of.lowest, of.highest)
 
 
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
@@ -63,8 +119,8 @@ def check_levels(actions: np.ndarray, levels: Sequence[int], name: str = "action
     """Checks the discrete actions of a caller.
 
     Args:
-        actions: whole numbers [..., 3].
-        levels: how many levels rudder, throttle and fire have.
+        actions: whole numbers [..., controls].
+        levels: how many levels each control has.
         name: name of the actions in error messages.
 
     Raises:
@@ -72,7 +128,8 @@ def check_levels(actions: np.ndarray, levels: Sequence[int], name: str = "action
     """
     # As unsigned numbers, negative levels are large.
     unsigned = actions.view(actions.dtype.str.replace("i", "u"))
-    for part, (title, count) in enumerate(zip(CONTROL_NAMES, levels, strict=True)):
+    titles = controls_by_count(len(levels)).names
+    for part, (title, count) in enumerate(zip(titles, levels, strict=True)):
         column = unsigned[..., part]
         if column.size and column.max() >= count:
             place = np.argwhere(column >= count)[0]
@@ -119,6 +176,6 @@ def as_actions(
     # Clipped before the conversion to a narrower type, so that no number wraps around or overflows.
     # All columns are clipped to the widest limits, which is much faster than each to its own. The
     # core clips each column to its own limits anyway.
-    lowest, highest = (0, _MOST_LEVELS - 1) if whole else (LOWEST.min(), _MOST_LEVELS)
+    lowest, highest = (0, _MOST_LEVELS - 1) if whole else (-1.0, _MOST_LEVELS)
     np.clip(actions, lowest, highest, out=buffer, casting="unsafe")
     return buffer

@@ -25,7 +25,15 @@ from midrange_puffer.archives import read_arrays
 from midrange_puffer.files import WriteError, open_regular, write_whole
 from midrange_puffer.game import envelope_search
 from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
-from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
+from midrange_puffer.game.parameters import (
+    PARAMETERS,
+    SEATS,
+    has_height,
+    require_plane,
+    resolve,
+    seat_weights,
+    suggest,
+)
 from midrange_puffer.json_files import parse
 
 # The ways in which a target may fly, with their meanings: the core's table.
@@ -220,8 +228,17 @@ def game_envelope(parameters: Mapping[str, float]) -> Envelope:
 
     Args:
         parameters: a value for every row of csrc/params.h, as `parameters.resolve` returns them.
+
+    Raises:
+        UsageError: The game has height.
     """
+    require_plane(parameters, "the missile envelope")
     return _game_envelope(tuple(relevant(parameters).items()))
+
+
+def core_map(parameters: Mapping[str, float]) -> Envelope | None:
+    """Returns the envelope for a game's core; None with height, where there is none."""
+    return None if has_height(parameters) else game_envelope(parameters)
 
 
 @functools.lru_cache(maxsize=16)

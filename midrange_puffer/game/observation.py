@@ -10,7 +10,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.actions import HEIGHT, PLANE, Controls
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, observed, sizes_of
 
 if TYPE_CHECKING:
@@ -112,12 +112,28 @@ def enemies_of(rows: Iterable[Rows]) -> Rows:
 FEATURES: tuple[Feature, ...] = features_of("default")
 STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
+HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHT)
+
+
+def controls_of(features: int) -> Controls:
+    """Returns a fighter's controls in the games whose observation has so many features."""
+    return HEIGHT if features == len(HEIGHT_FEATURES) else PLANE
+
+
+def levels_of(features: int) -> tuple[int, ...]:
+    """Returns the numbers of levels of the controls in the games with so many features."""
+    rows = rows_of(features)
+    side = enemies_of(rows).rows if rows else 1
+    return _core.action_levels(side, side, controls_of(features).dimensions)
 
 
 def shows(observation: str, features: int) -> bool:
     """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
+    is_high = features == len(HEIGHT_FEATURES)
+    if is_high or observation == _core.HEIGHT:
+        return is_high and observation == _core.HEIGHT
     count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
     if observation == RADAR:
         return features == of_sensors
@@ -139,9 +155,14 @@ class Seeing(Protocol):
 
 
 def check_flies(name: str, player: Seeing, features: int) -> None:
-    """Raises UsageError if a player cannot fly in a team whose observation has `features`."""
+    """Raises UsageError if a player cannot fly where a team observes `features`, or with height."""
     if not player.features or player.features == features:
         return
+    own, here = (controls_of(count).dimensions for count in (player.features, features))
+    if own != here:
+        raise UsageError(
+            f"{name} is of dimensions = {own}: it cannot fly where dimensions = {here}"
+        )
     if not rows_of(player.features):
         raise UsageError(f"{name} is of one against one: it cannot fly in a team")
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
@@ -158,6 +179,11 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
+    own, other = controls_of(features).dimensions, 3 if observation == _core.HEIGHT else 2
+    if own != other:
+        raise UsageError(
+            f"{name} is of dimensions = {own}: it cannot fly where dimensions = {other}"
+        )
     count = _core.OBSERVATIONS[observation]
     if len(RADAR_FEATURES) in (features, count):
         own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
@@ -177,7 +203,10 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
         for player in players:
             check_flies("a policy", player, count)
         return observation
-    *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
+    if parameters["dimensions"] == HEIGHT.dimensions:
+        least, largest = [], _core.HEIGHT
+    else:
+        *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
     counts = [player.features for player in players]
     for name in least:
         if all(shows(name, count) for count in counts):
@@ -206,11 +235,13 @@ def spaces_of(
     """
     from midrange_puffer.gymnasium_import import gymnasium
 
-    actions = {
-        "discrete": gymnasium.spaces.MultiDiscrete(list(_core.action_levels(red_size, blue_size))),
-        "continuous": gymnasium.spaces.Box(LOWEST, HIGHEST, dtype=np.float32),
-    }
     features = len(features_of(observation, red_size, blue_size))
+    controls = controls_of(features)
+    levels = _core.action_levels(red_size, blue_size, controls.dimensions)
+    actions = {
+        "discrete": gymnasium.spaces.MultiDiscrete(list(levels)),
+        "continuous": gymnasium.spaces.Box(controls.lowest, controls.highest, dtype=np.float32),
+    }
     return Spaces(
         gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32), actions[action_mode]
     )

@@ -80,7 +80,7 @@ MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # pilots that use the missile 
 SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
-OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size")
+OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size", "dimensions")
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 
 OPTIONS: dict[str, Option] = {
@@ -199,6 +199,8 @@ def resolve(
             )
     if is_team(values):
         _check_teams(values, teams)
+    if has_height(values):
+        _check_height(values)
     return values
 
 
@@ -210,6 +212,28 @@ def sizes_of(parameters: Parameters) -> tuple[int, int]:
 def is_team(parameters: Parameters) -> bool:
     """True if a side has more than one fighter."""
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
+
+
+def has_height(parameters: Parameters) -> bool:
+    """True if fighters fly in three dimensions."""
+    return parameters["dimensions"] == 3
+
+
+def require_height(parameters: Parameters, what: str) -> None:
+    """Raises ValueError if a game has no height. `what` is the caller's argument."""
+    if not has_height(parameters):
+        raise ValueError(f"{what}: with height only, and this game has dimensions = 2")
+
+
+def needs_map(pilots: Iterable[str], observation: str) -> bool:
+    """True if a pilot or the observation uses the map of the missile envelope, which takes time."""
+    return observation == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
+
+
+def require_plane(parameters: Parameters, what: str) -> None:
+    """Raises UsageError if a game has height. `what` is what only the plane has."""
+    if has_height(parameters):
+        raise UsageError(f"{what}: in the plane only, and this game has dimensions = 3")
 
 
 def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
@@ -238,6 +262,40 @@ def _check_teams(values: Parameters, teams: bool) -> None:
             f"start_spacing_max = {spacing:g}: must be below {most:g}, or the lines of {red} and "
             f"{blue} fighters may meet at start_range_min = {least:g}"
         )
+
+
+# Rows of the plane's flight law, which types of aircraft and missiles replace with height.
+_PLANE_ONLY = tuple(
+    row.name
+    for row in PARAMETERS.values()
+    if row.name.startswith(("fighter_", "missile_"))
+    and row.name
+    not in (
+        *("fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate"),
+        *("missile_hit_radius", "missile_launch_offset"),
+    )
+)
+
+
+def _check_height(values: Parameters) -> None:
+    """Refuses what the game with height does not have."""
+    for name in ("red_size", "blue_size"):
+        if values[name] != 1:
+            raise UsageError(f"{name} = {values[name]}: with dimensions = 3 it must be 1")
+    if values["sensing"] != FULL:
+        raise UsageError(f"sensing = {values['sensing']}: with dimensions = 3 it must be {FULL}")
+    least, difference = values["start_height_min"], values["start_height_difference_max"]
+    if difference > 2 * least:
+        raise ValueError(
+            f"start_height_difference_max = {difference:g}: may be at most twice start_height_min "
+            f"= {least:g}, or the lower side starts below the ground"
+        )
+    for name in _PLANE_ONLY:
+        if values[name] != PARAMETERS[name].default:
+            raise UsageError(
+                f"{name} = {values[name]:g}: it is of the flight in the plane; with dimensions = 3 "
+                "the types of aircraft and missiles stand for it"
+            )
 
 
 def pilots_of(parameters: Parameters) -> tuple[str, ...]:
@@ -316,6 +374,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     * Full information, one against one: `observation`, with "default" as it is.
     * Sensors, one against one: "radar".
     * Teams: "team"; with sensors "team_radar".
+    * With height: "height".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -325,6 +384,10 @@ def observed(observation: str, parameters: Parameters) -> str:
         ValueError: The observation is unknown, or does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
+    if has_height(parameters):
+        if observation != "default":
+            raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")
+        return _core.HEIGHT
     sensing, in_team = parameters["sensing"], is_team(parameters)
     own = RADAR if sensing == RADAR else "stg"
     allowed = ("default",) if in_team and own == "stg" else ("default", own)

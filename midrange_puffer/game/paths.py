@@ -15,7 +15,7 @@ from midrange_puffer.game.contacts import (
     contact_places,
     note_contacts,
 )
-from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
+from midrange_puffer.game.parameters import RADAR, SEATS, require_plane, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
@@ -110,6 +110,7 @@ class Paths:
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
+        require_plane(sim.parameters, "pictures, pages and Tacview files of fights")
         self._sim = sim
         self._env = env
         self._has_sensors = sim.parameters["sensing"] == RADAR

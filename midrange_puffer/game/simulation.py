@@ -2,23 +2,26 @@
 
 import hashlib
 import json
+import math
 import operator
 from collections.abc import Sequence
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
-    MAP_PILOTS,
     PARAMETERS,
     checked_num_envs,
     checked_seed,
     checked_threads,
     finite,
+    has_height,
     is_team,
+    needs_map,
     observed,
+    require_height,
     resolve,
     seat_weights,
     sizes_of,
@@ -28,12 +31,15 @@ from midrange_puffer.game.parameters import (
 # Limits of values that a caller may set: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
+HEIGHTS = (-1000.0, 30_000.0)  # m, of settable states: a crashed fighter is below the ground
 MAX_AMMUNITION = int(PARAMETERS["ammunition"].maximum)
 MAX_AGE = 1_000_000_000
 
 # Source of a contact, in this order: no track yet; the own radar sees the enemy; the track is from
 # memory; the track is lost; in teams, an ally's radar sees the enemy.
 SOURCES = ("unseen", "radar", "memory", "lost", "linked")
+
+_LEAST_COSINE = 1e-3  # of a climb, below which a body has no heading
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
 _DIGEST_BYTES = 32
@@ -85,8 +91,8 @@ class Simulation:
         weights = [seat_weights({name: 1.0}) for name in self._flown_by]
         observation = observed(observation, self.parameters)
         # Building the envelope takes time: only where a pilot or the observation uses it.
-        needs_envelope = observation == "stg" or not set(MAP_PILOTS).isdisjoint(self._flown_by)
-        envelope = game_envelope(self.parameters) if needs_envelope else None
+        needed = needs_map(self._flown_by, observation)
+        envelope = core_map(self.parameters) if needed else None
         self._core = _core.Core(
             self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
             checked_threads(threads),
@@ -125,16 +131,16 @@ class Simulation:
         """Makes one decision.
 
         Args:
-            controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
-                [0, 1], fire (a shot if above 0.5). In teams fire = 1 is a shot at the enemy nearest
-                the nose; `game.targets.shot_at` gives the value for another enemy. Values are
-                clipped; not-a-number counts as 0. Controls of fighters with a pilot are ignored.
-                None: all are 0.
+            controls: float [num_envs, fighters, controls]: rudder in [-1, 1] (positive left), with
+                height then climb in [-1, 1], throttle in [0, 1], fire (a shot if above 0.5). In
+                teams fire = 1 is a shot at the enemy nearest the nose; `game.targets.shot_at` gives
+                the value for another enemy. Values are clipped; not-a-number counts as 0. Controls
+                of fighters with a pilot are ignored. None: all are 0.
 
         Raises:
             ValueError: The controls have another shape.
         """
-        shape = (self.num_envs, self._core.fighters, 3)
+        shape = (self.num_envs, self._core.fighters, self._core.controls)
         controls = np.zeros(shape) if controls is None else np.asarray(controls)
         if controls.shape != shape:
             raise ValueError(f"controls of shape {controls.shape}: must be {shape}")
@@ -145,14 +151,14 @@ class Simulation:
     def advance(self, substeps: int) -> None:
         """Flies `substeps` physics steps with the last controls: no launches, no outcome.
 
-        `advance(a)` and then `advance(b)` is `advance(a + b)`, to the bit. With full information
-        in one against one the path is also that of `step`. With sensors and in teams `step`
-        differs:
+        `advance(a)` and then `advance(b)` is `advance(a + b)`, to the bit. In the plane, with full
+        information in one against one, the path is also that of `step`. Elsewhere `step` differs:
 
-        * It updates the beliefs of the sides.
+        * With height it brings directions back to length 1.
+        * With sensors it updates the beliefs of the sides.
         * It moves a believed position once for all its physics steps, which rounds otherwise.
-        * A missile whose target dies goes for another one after all of them. In `advance` it does
-          so after the physics step of the death.
+        * In teams a missile whose target dies goes for another one after all of them. In `advance`
+          it does so after the physics step of the death.
         """
         self._core.advance(substeps)
 
@@ -163,23 +169,32 @@ class Simulation:
         *,
         x: float | None = None,
         y: float | None = None,
+        z: float | None = None,
         heading_deg: float | None = None,
+        climb_deg: float | None = None,
         speed: float | None = None,
         rudder: float | None = None,
+        climb: float | None = None,
         throttle: float | None = None,
         ammo: int | None = None,
         alive: bool | None = None,
     ) -> None:
         """Changes the given values of one fighter.
 
-        A rudder or throttle sets both the position and the command of that control.
+        A rudder, climb or throttle sets both the position and the command of that control. The
+        direction is given by the heading and, with height, the angle of the climb; where only one
+        of them is given, the other stays.
 
         Raises:
             ValueError: A value is out of range.
             IndexError: There is no such engagement or fighter.
         """
         state = self._core.get_fighter(env, fighter)
-        state |= _body("fighter", x, y, heading_deg, speed, rudder)
+        state |= _body("fighter", x, y, speed, rudder)
+        state |= self._turned("fighter", state, z, heading_deg, climb_deg)
+        if climb is not None:
+            require_height(self.parameters, f"climb = {climb!r}")
+            state["climb"] = _within("climb", climb, -1, 1)
         if throttle is not None:
             state["throttle"] = _within("throttle", throttle, 0, 1)
         if ammo is not None:
@@ -203,6 +218,8 @@ class Simulation:
         age: int = 0,
         rudder: float = 0.0,
         target: int | None = None,
+        z: float | None = None,
+        climb_deg: float | None = None,
     ) -> None:
         """Puts a missile into a slot.
 
@@ -212,8 +229,9 @@ class Simulation:
             owner: the fighter that launched it.
             x, y, heading_deg, speed: position [m], course [degrees], speed [m/s].
             age: physics steps since the launch.
-            rudder: its position.
+            rudder: its position; with height a missile has none.
             target: the fighter that it flies at; None: the first enemy.
+            z, climb_deg: with height its height [m] and the angle of its climb [degrees]; None: 0.
 
         Raises:
             ValueError: A value is out of range, or the target is on the owner's side.
@@ -226,8 +244,43 @@ class Simulation:
             "target": self._first_enemy(owner) if target is None else operator.index(target),
             "age": _whole_within("age", age, 0, MAX_AGE),
         }
-        state |= _body("missile", x, y, heading_deg, speed, rudder)
+        state |= _body("missile", x, y, speed, rudder)
+        state |= {"z": 0.0, "direction_x": 1.0, "direction_y": 0.0, "direction_z": 0.0}
+        state |= self._turned("missile", state, z, heading_deg, climb_deg)
         self._core.set_missile(env, missile, state)
+
+    def _turned(
+        self,
+        kind: str,
+        state: dict[str, float],
+        z: float | None,
+        heading_deg: float | None,
+        climb_deg: float | None,
+    ) -> dict[str, float]:
+        """Returns height and direction of a body after a change, by the core's names."""
+        out = {}
+        for name, value in (("z", z), ("climb_deg", climb_deg)):
+            if value is not None:
+                require_height(self.parameters, f"{kind} {name} = {value!r}")
+        if z is not None:
+            out["z"] = _within(f"{kind} z", z, *HEIGHTS)
+        level = state["direction_x"], state["direction_y"]
+        up, along = state["direction_z"], math.hypot(*level) if has_height(self.parameters) else 1.0
+        if heading_deg is not None:
+            level = _core.direction(_within(f"{kind} heading_deg", heading_deg, -1e6, 1e6))
+        elif along > _LEAST_COSINE:
+            level = level[0] / along, level[1] / along
+        elif climb_deg is not None:
+            raise ValueError(
+                f"{kind} climb_deg = {climb_deg!r}: it flies straight up or down; "
+                "give its heading_deg, too"
+            )
+        if climb_deg is not None:
+            along, up = _core.direction(_within(f"{kind} climb_deg", climb_deg, -90, 90))
+        if heading_deg is not None or climb_deg is not None:
+            out["direction_x"], out["direction_y"] = level[0] * along, level[1] * along
+            out["direction_z"] = up
+        return out
 
     def _first_enemy(self, fighter: int) -> int:
         return self._core.red_size if fighter < self._core.red_size else 0
@@ -245,10 +298,10 @@ class Simulation:
     def fighters(self) -> dict[str, np.ndarray]:
         """The fighters' states by name, copies [num_envs, fighters].
 
-        float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle. int32: alive, ammo
-        (missiles left), wait (physics steps until the next launch is allowed), pressed (physics
-        steps spent pressing, counted if `pressing_margin` is not 0), pilot (an index into
-        `CONTROLLERS`).
+        float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle; with height also z,
+        vz, and climb, the actuator's position. int32: alive, ammo (missiles left), wait (physics
+        steps until the next launch is allowed), pressed (physics steps spent pressing, counted if
+        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`).
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
         return _motion(state) | {
@@ -258,14 +311,15 @@ class Simulation:
             "wait": np.maximum(state["ready"] - engagement["time"], 0),
             "pressed": state["pressed"],
             "pilot": state["pilot"],
+            **({"climb": state["climb"]} if "climb" in state else {}),
         }
 
     @property
     def missiles(self) -> dict[str, np.ndarray]:
         """The missiles' states by name, copies [num_envs, slots]; all zero where no missile flies.
 
-        float32: x y [m], vx vy speed [m/s], heading [rad], rudder. int32: active, owner, target,
-        age [physics steps].
+        float32: x y [m], vx vy speed [m/s], heading [rad], rudder; with height also z and vz.
+        int32: active, owner, target, age [physics steps].
         """
         state = self._core.read("missile")
         out = _motion(state) | {name: state[name] for name in ("active", "owner", "target", "age")}
@@ -418,7 +472,6 @@ def _body(
     kind: str,
     x: float | None,
     y: float | None,
-    heading_deg: float | None,
     speed: float | None,
     rudder: float | None,
 ) -> dict[str, float]:
@@ -432,14 +485,11 @@ def _body(
     ):
         if value is not None:
             state[name] = _within(f"{kind} {name}", value, low, high)
-    if heading_deg is not None:
-        degrees = _within(f"{kind} heading_deg", heading_deg, -1e6, 1e6)
-        state["direction_x"], state["direction_y"] = _core.direction(degrees)
     return state
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns x y vx vy speed heading rudder, computed from the core's fields of bodies."""
+    """Returns x y vx vy speed heading rudder of bodies by the core's fields, and height's z vz."""
     ahead, left, speed = state["c"], state["s"], state["v"]
     return {
         "x": state["x"],
@@ -449,4 +499,5 @@ def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "speed": speed,
         "heading": np.arctan2(left, ahead),
         "rudder": state["rudder"],
+        **({"z": state["z"], "vz": speed * state["u"]} if "z" in state else {}),
     }

@@ -8,17 +8,16 @@ from torch import nn
 from torch.distributions import Normal
 from torch.nn import functional
 
-from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.actions import PLANE, controls_by_count
 from midrange_puffer.game.observation import Rows
 from midrange_puffer.puffer_import import contained
 
 with contained():
     from pufferlib.pytorch import layer_init
 
-HEADS = len(HIGHEST)  # parts of an action: rudder, throttle, fire
 STD = (0.05, 1.0)  # bounds of the standard deviation, in half the range of a control
-# An actor's output: logits [agents, levels] for each of rudder, throttle and fire, or a normal
-# distribution [agents, 3] of these controls.
+# An actor's output: logits [agents, levels] for each control, or a normal distribution [agents,
+# heads] of the controls. A head is a number of an action: 3 in the plane, 4 with height.
 Distribution = tuple[torch.Tensor, ...] | Normal
 # The logit of firing at an absent enemy. Its probability is 0 in float32. It is finite, so that
 # probability times logit is 0 and not not-a-number.
@@ -33,11 +32,13 @@ class PolicyModule(nn.Module):
         memory_size: size of its memory, the numbers it keeps from one decision to the next; 0:
             none.
         is_continuous: True if its actions are numbers, False if they are levels.
+        action_size: number of heads of its actions.
     """
 
     features: int
     memory_size: int
     is_continuous: bool
+    action_size: int
 
     if TYPE_CHECKING:
 
@@ -49,7 +50,7 @@ class PolicyModule(nn.Module):
 
 
 class LevelActor(nn.Linear):
-    """A layer from hidden features to logits [agents, levels] of rudder, throttle and fire."""
+    """A layer from hidden features to logits [agents, levels] of each control; fire is the last."""
 
     def __init__(self, hidden_size: int, levels: Sequence[int]) -> None:
         super().__init__(hidden_size, sum(levels))
@@ -76,7 +77,7 @@ class TargetActor(LevelActor):
 
     Args:
         hidden_size: number of hidden features.
-        levels: levels of rudder and throttle.
+        levels: levels of the controls before fire.
         enemies: the enemies' rows in the observations of training.
         size: length of query and key.
     """
@@ -90,36 +91,42 @@ class TargetActor(LevelActor):
         layer_init(self, std=0.01)
         nn.init.orthogonal_(self.keys.weight)
         with torch.no_grad():
-            self.bias[sum(self.levels[:2]) + 1] = fire_bias
+            self.bias[sum(self.levels[:-2]) + 1] = fire_bias
 
     def forward(self, hidden: torch.Tensor, enemies: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Returns the logits for hidden features and enemy rows [agents, enemies, features]."""
-        rudder, throttle, fire, query = super().forward(hidden)
+        *others, fire, query = super().forward(hidden)
         match = (self.keys(enemies).float() @ query[:, :, None]).squeeze(2)
         is_present = enemies[:, :, 0] > 0
         targets = torch.where(is_present, fire[:, 1:] + match, ABSENT)
-        return rudder, throttle, torch.cat([fire[:, :1], targets], dim=1)
+        return *others, torch.cat([fire[:, :1], targets], dim=1)
 
 
 class GaussianActor(nn.Linear):
-    """A layer from hidden features to a normal distribution [agents, 3] of the three controls.
+    """A layer from hidden features to a normal distribution [agents, heads] of the controls.
 
     The linear layer gives the mean: 0 is the middle of a control's range, 1 its upper end. The
     standard deviation does not depend on the observation. It is bounded: the entropy bonus always
     favours a larger one, but with a large one most actions are clipped to the ends of the range.
+
+    Args:
+        hidden_size: number of hidden features.
+        heads: number of controls.
     """
 
     middle: torch.Tensor
     reach: torch.Tensor
 
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__(hidden_size, HEADS)
-        self.spread = nn.Parameter(torch.empty(HEADS))
-        self.register_buffer("middle", torch.from_numpy((HIGHEST + LOWEST) / 2), persistent=False)
-        self.register_buffer("reach", torch.from_numpy((HIGHEST - LOWEST) / 2), persistent=False)
+    def __init__(self, hidden_size: int, heads: int = PLANE.count) -> None:
+        super().__init__(hidden_size, heads)
+        self.spread = nn.Parameter(torch.empty(heads))
+        controls = controls_by_count(heads)
+        low, high = controls.lowest, controls.highest
+        self.register_buffer("middle", torch.from_numpy((high + low) / 2), persistent=False)
+        self.register_buffer("reach", torch.from_numpy((high - low) / 2), persistent=False)
 
     def initialise(self, fire_bias: float) -> None:
-        """Sets rudder and throttle to spread over their range; fires as often as by `fire_bias`."""
+        """Spreads the controls over their range, but fires as often as by `fire_bias`."""
         layer_init(self, std=0.01)
         nn.init.zeros_(self.spread)
         chance = torch.tensor(fire_bias, dtype=torch.float64).sigmoid()
@@ -129,7 +136,7 @@ class GaussianActor(nn.Linear):
 
     @property
     def std(self) -> torch.Tensor:
-        """The standard deviation [3], in half the range of a control."""
+        """The standard deviation [heads], in half the range of a control."""
         low, high = STD
         return low + (high - low) * self.spread.sigmoid()
 
@@ -142,16 +149,17 @@ class GaussianActor(nn.Linear):
 
 def noise_for(
     count: int,
+    heads: int,
     is_continuous: bool,
     device: torch.device | str,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
-    """Returns the random numbers for drawing `count` actions, [count, HEADS].
+    """Returns the random numbers for drawing `count` actions, [count, heads].
 
     They are standard normal for continuous actions, otherwise uniform in [0, 1).
     """
     make = torch.randn if is_continuous else torch.rand
-    return make(count, HEADS, device=device, generator=generator)
+    return make(count, heads, device=device, generator=generator)
 
 
 def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -159,10 +167,10 @@ def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor,
 
     Args:
         distribution: an actor's output for n agents.
-        noise: [n, HEADS], from `noise_for`.
+        noise: [n, heads], from `noise_for`.
 
     Returns:
-        Actions [n, HEADS], int32 levels or float32, and their log-probabilities [n].
+        Actions [n, heads], int32 levels or float32, and their log-probabilities [n].
     """
     if isinstance(distribution, Normal):
         actions = distribution.loc + distribution.scale * noise
@@ -178,14 +186,14 @@ def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor,
 
 
 def likeliest(distribution: Distribution) -> torch.Tensor:
-    """Returns each agent's likeliest action [n, HEADS], int32 levels or float32."""
+    """Returns each agent's likeliest action [n, heads], int32 levels or float32."""
     if isinstance(distribution, Normal):
         return distribution.loc
     return torch.stack([logits.argmax(dim=1) for logits in distribution], dim=1).int()
 
 
 def judge(distribution: Distribution, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns the log-probabilities [n] of actions [n, HEADS], and the entropies [n]."""
+    """Returns the log-probabilities [n] of actions [n, heads], and the entropies [n]."""
     if isinstance(distribution, Normal):
         return distribution.log_prob(actions).sum(1), distribution.entropy().sum(1)
     logprob, entropy = torch.zeros(()), torch.zeros(())

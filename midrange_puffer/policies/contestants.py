@@ -14,7 +14,12 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import RADAR_FEATURES, check_flies, check_sees
+from midrange_puffer.game.observation import (
+    RADAR_FEATURES,
+    check_flies,
+    check_sees,
+    controls_of,
+)
 from midrange_puffer.game.parameters import SCRIPTED
 from midrange_puffer.policies.mix import (
     FIGHTERS,
@@ -301,7 +306,8 @@ class MixedPlayer:
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
         """Returns the next controls, as `Player.act`."""
-        controls = np.empty((len(envs), 3), np.float32)
+        count = controls_of(observations.shape[1]).count
+        controls = np.empty((len(envs), count), np.float32)
         flying = self._flying[self._teams[envs]]
         for index, player in enumerate(self._players):
             rows = np.flatnonzero(flying == index)

@@ -7,7 +7,8 @@ Inputs of the graph, all float32:
 
 Outputs, all float32:
 
-* logits `rudder`, `throttle`, `fire` [batch, levels]; or `mean` and `std` [batch, 3] of these;
+* logits `rudder`, `throttle`, `fire` [batch, levels], with height also `climb`; or `mean` and
+  `std` [batch, controls] of these;
 * `value` [batch, 1];
 * `next_lstm_h`, `next_lstm_c`, if the policy has a memory.
 
@@ -34,8 +35,8 @@ from torch.distributions import Normal
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError, require
 from midrange_puffer.files import read_whole
-from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
-from midrange_puffer.game.observation import enemies_of, features_of, rows_of
+from midrange_puffer.game.actions import HEIGHT, controls, controls_in
+from midrange_puffer.game.observation import controls_of, features_of, levels_of
 from midrange_puffer.game.parameters import is_team, observed, sizes_of
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
@@ -47,7 +48,6 @@ from midrange_puffer.policies.own_policy import MEMORY
 if TYPE_CHECKING:
     from onnxruntime.capi.onnxruntime_pybind11_state import NodeArg
 
-CONTROLS = ("rudder", "throttle", "fire")
 NEXT = "next_"  # prefix of the outputs that are the memory for the next decision
 OPSET = 20  # the first opset with Gelu
 # The entry that announces the digest: otherwise one damaged byte in the digest's name would make a
@@ -64,14 +64,17 @@ MEANINGS = {
     "observation": "what the fighter sees: for each of the metadata's `features` value / scale, "
     "clipped to [-1, 1]",
     **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
-    **{name: f"logits of the levels of {name} in the metadata's `actions`" for name in CONTROLS},
-    "mean": f"of {', '.join(CONTROLS)}; not clipped to the ranges in the metadata's `actions`",
-    "std": f"standard deviations of {', '.join(CONTROLS)} about the mean, each on its own",
+    **{
+        name: f"logits of the levels of {name} in the metadata's `actions`" for name in HEIGHT.names
+    },
+    "mean": "of the controls in the order of the metadata's `actions`; not clipped to their ranges",
+    "std": "standard deviations of the controls about the mean, each on its own",
     "value": "the return that was expected in training; not needed to fly",
     **{f"{NEXT}{name}": f"{name} of the next decision" for name in MEMORY},
 }
 ACTIONS = {
     "rudder": "1 is hard left, -1 hard right",
+    "climb": "1 is the steepest climb, 0 level, -1 the steepest dive",
     "throttle": "1 is full",
     "fire": "above 0.5 asks for a launch",
 }
@@ -108,10 +111,10 @@ def graph_widths(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width]."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
-    sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
-    actions: dict[str, int] = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
+    names = controls_of(features).names
+    actions: dict[str, int] = dict(zip(names, levels_of(features), strict=True))
     if is_continuous:
-        actions = dict.fromkeys(("mean", "std"), len(CONTROLS))
+        actions = dict.fromkeys(("mean", "std"), len(names))
     after = {NEXT + name: width for name, width in memory.items()}
     return {"observation": features, **memory}, {**actions, "value": 1, **after}
 
@@ -157,12 +160,13 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
     env = entries["env"]
     sizes, in_team = sizes_of(env), is_team(env)
     observation = observed(env["observation"], env)
+    own = controls_in(env["dimensions"])
     if env["action_mode"] == "continuous":
-        key, values = "range", np.stack((LOWEST, HIGHEST), axis=1)
+        key, values = "range", np.stack((own.lowest, own.highest), axis=1)
     else:
-        counts = _core.action_levels(*sizes)
+        counts = _core.action_levels(*sizes, own.dimensions)
         levels = np.arange(max(counts))[:, None]
-        columns = controls(np.tile(levels, len(CONTROLS)), in_team).T
+        columns = controls(np.tile(levels, own.count), in_team).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
     meanings = {**ACTIONS, **(AT_TARGETS if in_team else {})}
     return {
@@ -171,7 +175,7 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
         "action_mode": env["action_mode"],
         "actions": {
             name: {key: column.tolist(), "meaning": meanings[name]}
-            for name, column in zip(CONTROLS, values, strict=True)
+            for name, column in zip(own.names, values, strict=True)
         },
     }
 
@@ -258,6 +262,7 @@ class ExportedPolicy(PolicyModule):
         env = self.entries["env"]
         self.features = model_file.policy_spaces(env).single_observation_space.shape[0]
         self.is_continuous = env["action_mode"] == "continuous"
+        self.action_size = controls_of(self.features).count
         self.memory_size = _memory_size(self.entries, widths[0].get(MEMORY[0], 0), len(data), path)
         expected = graph_widths(self.features, self.is_continuous, self.memory_size)
         for what, its, wanted in zip(("inputs", "outputs"), widths, expected, strict=True):
@@ -296,7 +301,7 @@ class ExportedPolicy(PolicyModule):
         if self.is_continuous:
             actions = Normal(outputs["mean"], outputs["std"], validate_args=False)
         else:
-            actions = tuple(outputs[name] for name in CONTROLS)
+            actions = tuple(outputs[name] for name in controls_of(self.features).names)
         return actions, outputs["value"]
 
 

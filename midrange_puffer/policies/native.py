@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from midrange_puffer import _learner
-from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.actions import controls_by_count
 from midrange_puffer.game.observation import enemies_of, rows_of
 from midrange_puffer.policies.actors import STD, LevelActor
 from midrange_puffer.policies.networks import Policy
@@ -49,17 +49,19 @@ def make_network(
     rows = rows_of(features) if policy.rows else ()
     levels = policy.actor.levels if isinstance(policy.actor, LevelActor) else None
     if rows and levels is not None:
-        levels = (*levels[:2], 1 + enemies_of(rows).rows)
+        levels = (*levels[:-2], 1 + enemies_of(rows).rows)
     entities = None
     if rows:  # row layout of a team observation
         own, *others = rows
         kinds = [(kind.rows, kind.features, kind.place) for kind in others]
         entities = own.features, policy.entity_size, others.index(enemies_of(rows)), kinds
+    controls = controls_by_count(policy.action_size)
+    low, high = controls.lowest, controls.highest
     return _learner.Network(
         features,
         (policy.hidden_size,) * policy.hidden_layers,
         levels,
-        np.stack([(HIGHEST + LOWEST) / 2, (HIGHEST - LOWEST) / 2]),
+        np.stack([(high + low) / 2, (high - low) / 2]),
         STD,
         threads,
         learns,
@@ -103,7 +105,7 @@ class FrozenNetwork:
         self._versions: list[int] = []
 
     def act(self, observations: np.ndarray, noise: torch.Tensor | None) -> np.ndarray:
-        """Returns actions [n, 3], int32 levels or float32 within their limits.
+        """Returns actions [n, heads], int32 levels or float32 within their limits.
 
         Args:
             observations: float32 [n, features] or more.
@@ -117,7 +119,7 @@ class FrozenNetwork:
         if versions != self._versions:
             self._network.load(flat_copy(self._policy).numpy())
             self._versions = versions
-        shape = len(observations), _learner.HEADS
+        shape = len(observations), self._policy.action_size
         if self._policy.is_continuous:
             actions = np.empty(shape, np.float32)
         else:

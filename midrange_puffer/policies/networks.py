@@ -118,15 +118,16 @@ class Policy(PolicyModule):
             width = self.pooling.width
         levels = getattr(env.single_action_space, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
+        self.action_size = env.single_action_space.shape[0]
         layers: list[nn.Module] = []
         for size in (width, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
         self.encoder = nn.Sequential(*layers)
         if levels is None:
-            self.actor = GaussianActor(hidden_size)
+            self.actor = GaussianActor(hidden_size, self.action_size)
         elif self.rows:
             self.actor = TargetActor(
-                hidden_size, levels[:2].tolist(), enemies_of(self.rows), entity_size
+                hidden_size, levels[:-1].tolist(), enemies_of(self.rows), entity_size
             )
         else:
             self.actor = LevelActor(hidden_size, levels.tolist())
@@ -196,7 +197,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
     ) -> None:
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
-        self.is_continuous = policy.is_continuous
+        self.is_continuous, self.action_size = policy.is_continuous, policy.action_size
         initialise = getattr(policy, "initialise", None)
         if initialise is not None:
             initialise()  # again, because LSTMWrapper has overwritten all weights

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from midrange_puffer import _core
 from midrange_puffer.game.actions import action_buffer, as_actions, controls
-from midrange_puffer.game.observation import enemies_of, rows_of
+from midrange_puffer.game.observation import controls_of, levels_of, rows_of
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
-# Observations float32 [n, features], a buffer that is reused -> actions [n, 3].
+# Observations float32 [n, features], a buffer that is reused -> actions [n, controls].
 Function = Callable[[NDArray[Any]], NDArray[Any]]
 ROWS = 3  # number of observations in a trial call of a function
 
@@ -22,7 +21,8 @@ class OwnPilot:
 
     If it returns integers, they are levels: rudder 0..4, throttle 0..2, fire 0..1, in teams fire
     0 to the number of enemies. Other numbers are controls: rudder -1 (right) to 1 (left), throttle
-    0 to 1, and fire, a shot if above 0.5.
+    0 to 1, and fire, a shot if above 0.5. With height the climb stands after the rudder: levels
+    0..4, or -1 (dive) to 1 (climb).
 
     Args:
         function: the function, or its name, `module:name` or `file.py:name`.
@@ -37,7 +37,7 @@ class OwnPilot:
         if isinstance(loaded, type) or not callable(loaded):
             raise OwnCodeError(
                 f"{name}: is {own_code.in_words(loaded)}, expected a function: "
-                f"observations float32 [n, features] -> actions [n, 3]"
+                f"observations float32 [n, features] -> actions [n, controls]"
             )
         self._function: Callable[[np.ndarray], object] = loaded
         self.__name__ = name.rpartition(":")[2]
@@ -52,7 +52,7 @@ class OwnPilot:
         return function if isinstance(function, cls) else cls(function)
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
-        """Returns controls float32 [n, 3] for observations float32 [n, features].
+        """Returns controls float32 [n, controls] for observations float32 [n, features].
 
         Raises:
             OwnCodeError: The function fails, or returns no valid actions.
@@ -61,7 +61,8 @@ class OwnPilot:
             actions = np.asarray(self._function(observations))
         except Exception as error:  # the user's code may raise any type
             raise OwnCodeError(f"{self._title}: {own_code.where_raised(error)}") from error
-        shape = (len(observations), 3)
+        features = observations.shape[1]
+        shape = (len(observations), controls_of(features).count)
         if actions.dtype.kind not in "iuf" or actions.shape != shape:
             raise OwnCodeError(
                 f"{self._title}: gives actions of shape {actions.shape} and type {actions.dtype}, "
@@ -75,15 +76,12 @@ class OwnPilot:
             )
         if actions.dtype.kind == "f":
             return as_actions(actions, action_buffer(shape, "continuous"))
-        rows = rows_of(observations.shape[1])
-        counts = _core.ACTION_LEVELS
-        if rows:
-            counts = (*counts[:2], 1 + enemies_of(rows).rows)
         try:
-            levels = as_actions(actions, action_buffer(shape, "discrete"), levels=counts)
+            buffer = action_buffer(shape, "discrete")
+            levels = as_actions(actions, buffer, levels=levels_of(features))
         except ValueError as error:
             raise OwnCodeError(f"{self._title}: gives {error}") from None
-        return controls(levels, in_team=bool(rows))
+        return controls(levels, in_team=bool(rows_of(features)))
 
     def try_out(self, features: int) -> None:
         """Checks the function's actions for observations of 0.5, once for each number of features.

@@ -6,7 +6,8 @@ instance has
 
 * `forward_eval(observations, state)`: one decision, float32 [agents, features] -> actor outputs
   and values [agents, 1]. The actor outputs for discrete actions are a tuple of logits [agents,
-  levels] of rudder, throttle and fire; for continuous actions a `Normal` [agents, 3];
+  levels] of rudder, throttle and fire; for continuous actions a `Normal` [agents, 3]. With height
+  climb stands after rudder, and the `Normal` is of [agents, 4];
 * `forward(observations, state)`: the same in the update, by default forward_eval. A policy with a
   memory gets [segments, horizon, features] and state["done"] [segments, horizon], and begins every
   segment with an empty memory;
@@ -81,6 +82,7 @@ def make_own(policy_class: type[nn.Module], env: Spaces, **settings: object) -> 
         raise OwnCodeError(f"{name}: cannot be made: {own_code.where_raised(error)}") from error
     policy.features = env.single_observation_space.shape[0]
     policy.is_continuous = not hasattr(env.single_action_space, "nvec")
+    policy.action_size = env.single_action_space.shape[0]
     policy.memory_size = getattr(policy, "memory_size", 0)
     return policy
 

@@ -49,7 +49,7 @@ class Player:
             memory[torch.from_numpy(envs)] = 0
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """Returns the next controls of some engagements, float32 [n, 3], for `Simulation.step`.
+        """Returns the next controls [n, heads] of some engagements, float32, for `Simulation.step`.
 
         Args:
             observations: float32 [n, features].
@@ -57,7 +57,8 @@ class Player:
         """
         noise = None
         if not self.greedy:
-            noise = noise_for(len(envs), self.policy.is_continuous, "cpu", self._random)
+            heads, is_continuous = self.policy.action_size, self.policy.is_continuous
+            noise = noise_for(len(envs), heads, is_continuous, "cpu", self._random)
         return self.act_by(noise, observations, envs)
 
     @torch.inference_mode()

@@ -16,9 +16,17 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock, open_folder
-from midrange_puffer.game.actions import levels
+from midrange_puffer.game.actions import controls_in, levels
 from midrange_puffer.game.observation import Spaces, features_of, spaces_of
-from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, SEATS, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    PARAMETERS,
+    SEATS,
+    Parameters,
+    has_height,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.game.parameters import observed as observation_of
 from midrange_puffer.game.records import summary
 from midrange_puffer.policies.contestants import Mixed, is_module
@@ -36,6 +44,7 @@ AT_ONCE = 256
 # [decisions + 1, slots, columns]. Rows of missiles that do not fly are zeros.
 FIGHTER_COLUMNS = ("x", "y", "heading", "speed", "alive", "ammunition")
 MISSILE_COLUMNS = ("x", "y", "heading", "speed", "active", "owner", "target")
+HEIGHT_COLUMNS = ("z", "climb_sine")  # after the others, in games with height
 
 
 def check_new(dataset_id: str) -> None:
@@ -177,12 +186,16 @@ def _create(dataset_id: str, plan: Plan, episodes: "list[EpisodeBuffer]") -> "Mi
     dataset.storage.update_metadata(
         {
             "features": [feature.name for feature in features],
-            "fighter_columns": FIGHTER_COLUMNS,
-            "missile_columns": MISSILE_COLUMNS,
+            "fighter_columns": FIGHTER_COLUMNS + _height_columns(plan.parameters),
+            "missile_columns": MISSILE_COLUMNS + _height_columns(plan.parameters),
             "seed": plan.seed,
         }
     )
     return dataset
+
+
+def _height_columns(parameters: Parameters) -> tuple[str, ...]:
+    return HEIGHT_COLUMNS if has_height(parameters) else ()
 
 
 def _spaces(plan: Plan) -> Spaces:
@@ -228,14 +241,16 @@ class _Log:
         core.observe_all(seen.reshape(-1, core.features))
         self.observations.append(seen[:, :, : self._features])
         fighters, missiles = core.read("fighter"), core.read("missile")
-        self.fighters.append(_columns(fighters, FIGHTER_COLUMNS))
+        high = _height_columns(core.parameters)
+        self.fighters.append(_columns(fighters, FIGHTER_COLUMNS + high))
         flying = missiles["active"][..., None] != 0
-        self.missiles.append(_columns(missiles, MISSILE_COLUMNS) * flying)
+        self.missiles.append(_columns(missiles, MISSILE_COLUMNS + high) * flying)
         if controls is None:
             return
         controls = controls.copy()
         if core.fighters == len(SEATS):  # also those of the core's pilots
-            commands = (fighters["rudder_command"], fighters["throttle_command"], fighters["fire"])
+            *names, fire = controls_in(core.parameters["dimensions"]).names
+            commands = [*(fighters[f"{name}_command"] for name in names), fighters[fire]]
             controls = np.stack(commands, axis=-1).astype(np.float32)
         self.controls.append(controls)
         self.rewards.append(rewards.copy())
@@ -244,6 +259,8 @@ class _Log:
 def _columns(state: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
     """Returns fields of the core's state as float32 [engagements, entities, names]."""
     values = {**state, "heading": np.arctan2(state["s"], state["c"]), "speed": state["v"]}
+    if "u" in state:
+        values["climb_sine"] = state["u"]
     return np.stack([values[name].astype(np.float32) for name in names], axis=-1)
 
 

@@ -29,7 +29,6 @@ from midrange_puffer.json_files import parse
 
 VERSION = 1
 LARGEST = 64 << 20  # most bytes of a file, and of its controls
-CONTROLS = 3  # rudder, throttle, fire
 _MAGIC = b"midrange_puffer replay "
 _FIRST_LINE = _MAGIC + b"%d\n" % VERSION
 _LENGTH = struct.Struct("<Q")
@@ -59,7 +58,7 @@ def to_bytes(header: Mapping[str, Any], controls: np.ndarray, hashes: np.ndarray
 
     Args:
         header: The entries of HEADER without `parameters_hash`.
-        controls: float32 [decisions, fighters, 3].
+        controls: float32 [decisions, fighters, controls].
         hashes: uint64.
     """
     header = {
@@ -160,14 +159,14 @@ def _complete_parameters(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def arrays_of(
-    compressed: bytes, fighters: int, decisions: int, hashes: int
+    compressed: bytes, fighters: int, controls: int, decisions: int, hashes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Unpacks the controls, float32 [decisions, fighters, 3], and `hashes` state hashes.
+    """Unpacks the controls, float32 [decisions, fighters, controls], and `hashes` state hashes.
 
     Raises:
         ReplayError: The arrays do not have these sizes.
     """
-    shape = (fighters, CONTROLS, decisions)
+    shape = (fighters, controls, decisions)
     split = 4 * math.prod(shape)
     expected_size = split + 8 * hashes
     if expected_size > LARGEST:
@@ -180,5 +179,5 @@ def arrays_of(
         raise ReplayError(
             f"its controls are not those of {decisions} decisions of {fighters} fighters"
         )
-    controls = np.frombuffer(data, "<f4", split // 4).reshape(shape).transpose(2, 0, 1)
-    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data, "<u8", offset=split)
+    values = np.frombuffer(data, "<f4", split // 4).reshape(shape).transpose(2, 0, 1)
+    return np.ascontiguousarray(values, np.float32), np.frombuffer(data, "<u8", offset=split)

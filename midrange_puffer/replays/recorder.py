@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import CONTROLLERS, RADAR, SEATS, observed, sizes_of
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    RADAR,
+    SEATS,
+    has_height,
+    observed,
+    sizes_of,
+)
 from midrange_puffer.game.paths import FighterPath, MissilePath, Paths
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.simulation import Simulation
@@ -165,9 +172,11 @@ def save_instructive(
         for place in places[: wanted * (CANDIDATES if kind == CLOSEST else 1)]:
             recorder, seat, record = flown[place]
             replay = recorder.replay(record, kept=kind, seat=SEATS[seat])
-            miss = nearest_miss(replay.paths(), seat)
-            replays[place] = replace(replay, meta={**replay.meta, "nearest_miss": miss})
-        if kind == CLOSEST:
+            if not has_height(replay.parameters):  # paths are of the plane only
+                miss = nearest_miss(replay.paths(), seat)
+                replay = replace(replay, meta={**replay.meta, "nearest_miss": miss})
+            replays[place] = replay
+        if kind == CLOSEST and all("nearest_miss" in replay.meta for replay in replays.values()):
             nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
             replays = {place: replays[place] for place in nearest[:wanted]}
         taken |= set(replays)

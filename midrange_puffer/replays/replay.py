@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from midrange_puffer.files import read_whole, write_whole
+from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
@@ -19,7 +20,6 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.format import (
-    CONTROLS,
     HEADER,
     LARGEST,
     ReplayError,
@@ -43,7 +43,7 @@ class Replay:
         seed, engagement, episode: The start, see `Simulation.start`.
         pilots: The pilot of each fighter; "agent" if its controls came from outside.
         names: Names of the contestants that flew red and blue.
-        controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
+        controls: float32 [decisions, fighters, controls], exactly as given to `Simulation.step`.
         hashes: uint64, `fight_hash` at the start, after every `hash_interval` decisions, and at
             the end.
         outcome: The outcome in words.
@@ -179,8 +179,9 @@ class Replay:
             )
         if (count := header["decisions"]) > (most := most_decisions(replay.parameters)):
             raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
+        width = controls_in(replay.parameters["dimensions"]).count
         controls, hashes = arrays_of(
-            compressed, sum(sizes), count, _hash_count(count, replay.hash_interval)
+            compressed, sum(sizes), width, count, _hash_count(count, replay.hash_interval)
         )
         return replace(replay, controls=controls, hashes=hashes)
 
@@ -245,8 +246,8 @@ class Recorder:
         return len(self._controls)
 
     def add(self, controls: np.ndarray | None) -> None:
-        """Adds the controls, float [1, fighters, 3], of the decision just flown."""
-        shape = (len(self._start["pilots"]), CONTROLS)
+        """Adds the controls, float [1, fighters, controls], of the decision just flown."""
+        shape = (len(self._start["pilots"]), self._sim.core.controls)
         controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
@@ -260,7 +261,7 @@ class Recorder:
 
     def replay(self, **meta: object) -> Replay:
         """Returns the replay of the recording so far, with `meta`."""
-        shape = (len(self), len(self._start["pilots"]), CONTROLS)
+        shape = (len(self), len(self._start["pilots"]), self._sim.core.controls)
         hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
             **self._start,

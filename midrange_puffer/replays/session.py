@@ -26,6 +26,7 @@ from midrange_puffer.game.parameters import (
     Parameters,
     checked_seed,
     is_team,
+    require_plane,
     resolve,
     sizes_of,
 )
@@ -73,7 +74,7 @@ class PlayerCrew:
         self.fighters, self.player = np.array(fighters), player
 
     def commands(self, sim: Simulation) -> np.ndarray:
-        """Returns the fighters' next controls in a fight, float32 [n, 3]."""
+        """Returns the fighters' next controls in a fight, float32 [n, controls]."""
         observations = sim.observe()[0, self.fighters]
         return self.player.act(observations, np.arange(len(self.fighters)))
 
@@ -161,8 +162,8 @@ class Session:
         sim, paths, recorder: The present fight.
         humans: Numbers of the fighters that humans fly, at most one of a side.
         engagement: The start of the seed that the fight has.
-        commands: float32 [fighters, 3], given with the next decision. A human's rudder and throttle
-            stay as they are set; a fire command is given once.
+        commands: float32 [fighters, 3], given with the next decision. A human's rudder and
+            throttle stay as they are set; a fire command is given once.
         paused: True while time stands still.
         time_scale: Time of the fight per real time, one of TIME_SCALES.
 
@@ -180,6 +181,7 @@ class Session:
         **parameters: float,
     ) -> None:
         game = resolve(parameters, teams=True)
+        require_plane(game, "flying by hand and watching")
         self.contestants, (red, blue) = tuple(contestants), names
         self.names = red, blue
         self._game = game
@@ -397,7 +399,7 @@ class Session:
         """Flies one decision with `commands`, after the crews have set theirs.
 
         Args:
-            given: Commands of all fighters that replace these, float32 [fighters, 3].
+            given: Commands of all fighters that replace these, float32 [fighters, controls].
         """
         for crew in self._crews:
             if crew.decides_always or len(self.recorder) % self._hold == 0:

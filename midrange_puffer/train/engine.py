@@ -69,7 +69,7 @@ class Engine(Protocol):
             step: the column of the buffers, which is the decision within its segment.
 
         Returns:
-            [n, 3], int32, or float32 clipped to their limits.
+            [n, heads], int32, or float32 clipped to their limits.
         """
         ...
 

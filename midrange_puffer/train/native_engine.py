@@ -65,7 +65,7 @@ class NativeEngine:
     ) -> np.ndarray:
         """Draws actions, and writes inputs and outputs to the buffers."""
         count, is_continuous = len(inputs.rewards), self._policy.is_continuous
-        noise = noise_for(count, is_continuous, "cpu").numpy()
+        noise = noise_for(count, self._policy.action_size, is_continuous, "cpu").numpy()
         if is_continuous:
             actions = np.empty(noise.shape, np.float32)
         else:

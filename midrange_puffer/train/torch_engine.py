@@ -62,7 +62,8 @@ class TorchEngine:
         with self._precision:
             act: Any = self._policy.forward_eval  # also one that is compiled or shared
             outputs, values = act(observations, state)
-        noise = noise_for(len(observations), self._bare_policy.is_continuous, device)
+        bare = self._bare_policy
+        noise = noise_for(len(observations), bare.action_size, bare.is_continuous, device)
         actions, logprobs = draw(outputs, noise)
         taken = OnCpu(actions)
         kept = buffers["observations"]
@@ -73,7 +74,7 @@ class TorchEngine:
         buffers["rewards"][rows, step] = torch.from_numpy(inputs.rewards).to(device)
         buffers["terminals"][rows, step] = state["done"].float()
         actions = taken.result()
-        return within_limits(actions) if self._bare_policy.is_continuous else actions
+        return within_limits(actions) if bare.is_continuous else actions
 
     @torch.no_grad()
     def score(self, experience: Segments, rows: torch.Tensor) -> Outputs:

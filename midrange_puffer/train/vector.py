@@ -158,7 +158,7 @@ class VecEnv:
         return np.concatenate([sides + (sides[-1] + 1) * n for n in range(instances)])
 
     def send(self, actions: np.ndarray) -> None:
-        """Starts a step with actions [agents_per_batch, 3], int32, or float32 if continuous."""
+        """Starts a step with actions [agents_per_batch, heads], int32, or float32 if continuous."""
         self._envs.send(np.ascontiguousarray(actions))
 
     def recv(self) -> tuple[object, ...]:

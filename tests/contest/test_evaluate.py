@@ -182,7 +182,7 @@ def test_drawn_actions_follow_the_policy():
     """Two levels at odds of three to one are drawn so, within four sigma."""
 
     class Odds(nn.Module):
-        features, memory_size, is_continuous = 1, 0, False
+        features, memory_size, is_continuous, action_size = 1, 0, False, 3
 
         def forward_eval(self, observations, state):
             row = torch.tensor([[0.0, np.log(3.0)]]).repeat(len(observations), 1)

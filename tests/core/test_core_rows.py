@@ -17,8 +17,9 @@ def compiles(folder: Path, compiler: str) -> bool:
     """Returns True if a copy of the core compiles."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     sources = [folder / name for name in ("kernel.c", "midrange.c", "state.c", "tables.c")]
-    for side in (1, 8):
-        options = ["-std=c11", "-w", "-fsyntax-only", "-DMR_ISA=portable", f"-DMR_SIDE={side}"]
+    for side, dimensions in ((1, 2), (8, 2), (1, 3)):
+        game = [f"-DMR_SIDE={side}", f"-DMR_DIMENSIONS={dimensions}"]
+        options = ["-std=c11", "-w", "-fsyntax-only", "-DMR_ISA=portable", *game]
         result = subprocess.run(
             [compiler, *options, *sources], env=environment, capture_output=True, check=False
         )

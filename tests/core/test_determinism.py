@@ -10,7 +10,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from c_programs import ISA, SIDES, build
+from c_programs import GAMES, ISA, build
 from needs import EACH_COMPILER, EACH_ISA, KERNELS, nightly
 from places import CSRC
 from reference_envelope import Crooked
@@ -45,6 +45,8 @@ FIGHTS = {
     "5v8 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (5, 8)),
     "patient": (PATIENT, "default", (1, 1)),
     "1v2 radar patient": (PATIENT, "team_radar", (1, 2)),
+    "height": (AGENT, "height", (1, 1)),
+    "height pilots": (ALL_PILOTS, "height", (1, 1)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -65,17 +67,26 @@ HASHES = {
     "5v8 radar pilots": (0xEBBD90A2184CAE20, 0xBA342782A9E705BC),
     "patient": (0x701599D7110BB0F3, 0x463CDABAEE8CEB45),
     "1v2 radar patient": (0xD8B511905351E9DD, 0x957F878BA4018159),
+    "height": (0x83DB2BDC4DBFE9A5, 0x0AA89E7C2BF05DEA),
+    "height pilots": (0x5E21750D33DDB321, 0xD80CD872CDBAA008),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
+EACH_GAME = pytest.mark.parametrize(
+    "game",
+    [{}, {"sensing": "radar"}, {"dimensions": 3}],
+    ids=["full", "radar", "height"],
+)
 
 
 @functools.cache
-def random_actions(agents: int, decisions: int, key: int = 0, enemies: int = 1) -> np.ndarray:
-    """Actions int32 [decisions, agents, 3] as tests/support/state_hash.c draws them.
+def random_actions(
+    agents: int, decisions: int, key: int = 0, enemies: int = 1, dimensions: int = 2
+) -> np.ndarray:
+    """Actions int32 [decisions, agents, controls] as tests/support/state_hash.c draws them.
 
     Every tenth is a shot, at one of so many `enemies`.
     """
@@ -86,7 +97,8 @@ def random_actions(agents: int, decisions: int, key: int = 0, enemies: int = 1) 
         ]
     )
     fire = np.where(bits[..., 2] % 10 == 0, 1 + bits[..., 3] % enemies, 0)
-    return np.stack([bits[..., 0] % 5, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
+    climb = [bits[..., 1] // 3 % 5] if dimensions == 3 else []
+    return np.stack([bits[..., 0] % 5, *climb, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
 
 
 def add_bits(checksum: int, values: np.ndarray) -> int:
@@ -101,8 +113,10 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     shares, observation, (red, blue) = FIGHTS[fight]
     weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
     sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
+    dimensions = 3 if observation == _core.HEIGHT else 2
+    game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
     core = _core.Core(
-        resolve({"sensing": sensing, "red_size": red, "blue_size": blue}, teams=True),
+        resolve(game, teams=True),
         ENGAGEMENTS,
         SEED,
         weights,
@@ -114,7 +128,9 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
     checksum = 0
-    for actions in random_actions(core.agents, DECISIONS, enemies=max(red, blue)):
+    for actions in random_actions(
+        core.agents, DECISIONS, enemies=max(red, blue), dimensions=dimensions
+    ):
         core.step(actions, observations, rewards, *ends)
         core.take_records()
         checksum = add_bits(add_bits(checksum, observations), rewards)
@@ -129,7 +145,7 @@ def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
 def program_arguments(fight: str) -> list[str]:
     """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
-    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR].index(observation)
+    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, _core.HEIGHT].index(observation)
     words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
     return [str(word) for word in words]
 
@@ -161,7 +177,7 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
     """Compares code that is not vectorised with code for this machine, with FMA."""
     program = build(tmp_path, "state_hash", compiler, *flags.split())
     for fight, expected in HASHES.items():
-        if sum(FIGHTS[fight][2]) > 2 * max(SIDES):
+        if sum(FIGHTS[fight][2]) > 2 * max(side for side, _ in GAMES):
             continue
         words = [program, *program_arguments(fight)]
         result = subprocess.run(words, check=True, capture_output=True, text=True)
@@ -172,7 +188,14 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
 @pytest.mark.skipif(KERNELS == ("portable",) or not shutil.which("gcc"), reason="for gcc on x86-64")
 def test_arithmetic_with_more_bits_is_refused():
     """The x87 unit computes with 80 bits."""
-    command = ["gcc", "-std=c11", "-fsyntax-only", "-DMR_SIDE=1", str(CSRC / "state.c")]
+    command = [
+        "gcc",
+        "-std=c11",
+        "-fsyntax-only",
+        "-DMR_SIDE=1",
+        "-DMR_DIMENSIONS=2",
+        str(CSRC / "state.c"),
+    ]
     results = [
         subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
         for flags in ([], ["-mfpmath=387"])
@@ -185,17 +208,15 @@ def test_arithmetic_with_more_bits_is_refused():
 
 
 @EACH_ISA
-@pytest.mark.parametrize("sensing", ["full", "radar"])
+@EACH_GAME
 @pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
-def test_an_engagement_does_not_depend_on_the_others(opponent, sensing, isa):
+def test_an_engagement_does_not_depend_on_the_others(opponent, game, isa):
     """An engagement is the same in any batch size, whatever flies in the other lanes."""
     seats = 2 if opponent == "self" else 1
-    actions = random_actions(33 * seats, 300)
+    actions = random_actions(33 * seats, 300, dimensions=game.get("dimensions", 2))
     seen = {}
     for num_envs in (33, 16, 7, 1):
-        env = Midrange(
-            num_envs=num_envs, opponent=opponent, seed=1, isa=isa, sensing=sensing, **SHORT
-        )
+        env = Midrange(num_envs=num_envs, opponent=opponent, seed=1, isa=isa, **game, **SHORT)
         history = [[env.reset()[0].copy()]]
         for step in actions[:, : num_envs * seats]:
             history.append([buffer.copy() for buffer in env.step(step)[:4]])
@@ -236,13 +257,15 @@ def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distan
             assert np.array_equal(values[0], other.fighters[name][0]), name
 
 
-@pytest.mark.parametrize("sensing", ["full", "radar"])
+@EACH_GAME
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 3)], ids="{0[0]}v{0[1]}".format)
-def test_it_does_not_matter_how_many_calls_an_advance_is_in(sizes, sensing):
+def test_it_does_not_matter_how_many_calls_an_advance_is_in(sizes, game):
     """Beliefs and missiles whose target dies in between do not depend on it either."""
     red, blue = sizes
+    if game.get("dimensions") == 3 and sizes != (1, 1):
+        pytest.skip("with height one flies against one")
     near = {"start_range_min": 6_000, "start_range_max": 9_000, "start_spacing_max": 900}
-    near |= {"start_spacing_min": 300, "launch_interval": 1, "sensing": sensing}
+    near |= {"start_spacing_min": 300, "launch_interval": 1, **game}
     sim = Simulation(16, 3, "shooter", "snake", red_size=red, blue_size=blue, **near)
     differing = kills = 0
     for _ in range(60):
@@ -296,12 +319,12 @@ def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
     return [*seen, np.array(sim.state_hash(), np.uint64)]
 
 
-@pytest.mark.parametrize("sensing", ["full", "radar"])
-def test_a_snapshot_rewinds_exactly(sensing):
+@EACH_GAME
+def test_a_snapshot_rewinds_exactly(game):
     """It also restores another object and instruction set; equal hashes mean equal states."""
     rng = np.random.default_rng(5)
-    controls = rng.uniform(-1, 1, (120, 18, 2, 3))
-    kwargs = {"num_envs": 18, "blue": "ace", "sensing": sensing, **SHORT}
+    controls = rng.uniform(-1, 1, (120, 18, 2, 1 + game.get("dimensions", 2)))
+    kwargs = {"num_envs": 18, "blue": "ace", **game, **SHORT}
     sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
     sim = Simulation(seed=9, **kwargs)
     flown(sim, controls[:20])
@@ -320,15 +343,19 @@ def test_a_snapshot_rewinds_exactly(sensing):
     assert not np.array_equal(flown(sim, controls[60:])[-1], first[-1])
 
 
-def test_the_hash_tells_states_apart():
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_the_hash_tells_states_apart(dimensions):
     """Every settable quantity of a fighter, a missile, and the place where they are, counts."""
     hashes = set()
     changes = [{}, {"x": 1}, {"y": 1}, {"heading_deg": 1}, {"speed": 301}, {"rudder": 0.5}]
     fighter = {"x": 0, "y": 0, "heading_deg": 0, "speed": 300, "rudder": 0}
     more = [{"throttle": 0.5}, {"ammo": 3}, {"alive": False}]
+    if dimensions == 3:
+        changes += [{"z": 1000}, {"climb_deg": 10}]
+        more.append({"climb": 0.5})
     for env, seat in ((0, 0), (0, 1), (16, 0)):
         for change in (changes + more) if env == seat == 0 else [*changes[1:], *more]:
-            sim = Simulation(num_envs=17)
+            sim = Simulation(num_envs=17, dimensions=dimensions)
             for i, f in ((0, 0), (0, 1), (16, 0)):
                 sim.set_fighter(i, f, **fighter)
             sim.set_fighter(env, seat, **change)
@@ -336,7 +363,7 @@ def test_the_hash_tells_states_apart():
     count = 3 * len(changes + more) - 2
     assert len(hashes) == count
     for change in (*changes, {"age": 1}, {"owner": 1}):
-        sim = Simulation(num_envs=17)
+        sim = Simulation(num_envs=17, dimensions=dimensions)
         sim.set_missile(0, 0, **({"owner": 0, **fighter} | change))
         hashes.add(sim.state_hash())
     assert len(hashes) == count + len(changes) + 2

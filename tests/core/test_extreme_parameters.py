@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, resolve, reward_bound
 
 
 def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
@@ -30,7 +31,8 @@ def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisio
     env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
     env.reset()
     for _ in range(decisions):
-        actions = rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
+        levels = env.single_action_space.nvec
+        actions = rng.integers(0, levels, (env.num_agents, len(levels)), np.int32)
         observations, rewards, *_ = env.step(actions)
         assert np.isfinite(observations).all()
         assert np.abs(observations).max() <= 1
@@ -40,7 +42,7 @@ def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisio
 
 def fly_all_randomly(rng: np.random.Generator, sim: Simulation, decisions: int) -> None:
     for _ in range(decisions):
-        sim.step(rng.uniform(-1, 1, (*sim.rewards.shape, 3)))
+        sim.step(rng.uniform(-1, 1, (*sim.rewards.shape, sim.core.controls)))
         assert np.isfinite(sim.rewards).all()
     assert np.isfinite(sim.observe()).all()
     for group in (sim.fighters, sim.missiles):
@@ -64,6 +66,33 @@ def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
     fly_randomly(with_room(with_pairs(overrides)), 100)
 
 
+def is_of_height(name: str) -> bool:
+    """True if games with height have the row."""
+    row = PARAMETERS[name]
+    ends = (row.choices[0], row.choices[-1]) if row.choices else (row.minimum, row.maximum)
+    try:
+        resolve(with_pairs({name: ends[ends[0] == row.default], **HEIGHT}), teams=True)
+    except UsageError:
+        return False
+    return True
+
+
+HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
+OF_HEIGHT = [name for name in PARAMETERS if name not in HEIGHT and is_of_height(name)]
+
+
+@pytest.mark.usefixtures("one_map")
+@pytest.mark.parametrize("end", ["minimum", "maximum"])
+@pytest.mark.parametrize("name", OF_HEIGHT)
+def test_a_parameter_at_its_end_keeps_everything_finite_with_height(name, end):
+    row = PARAMETERS[name]
+    value = getattr(row, end)
+    overrides = HEIGHT | {name: row.choices[value] if row.choices else value}
+    if not name.startswith("start_range"):
+        overrides |= NEAR
+    fly_randomly(with_pairs(overrides), 100)
+
+
 def any_value(name: str) -> st.SearchStrategy:
     row = PARAMETERS[name]
     if row.choices:
@@ -80,4 +109,10 @@ def any_value(name: str) -> st.SearchStrategy:
 def test_extreme_parameters_together_keep_everything_finite(values):
     for low, high in PAIRS:
         values[low], values[high] = sorted((values[low], values[high]))
+    if values["dimensions"] == 3:
+        least = 2 * values["start_height_min"]
+        values["start_height_difference_max"] = min(values["start_height_difference_max"], least)
+        others = {name: row.default for name, row in PARAMETERS.items() if name not in OF_HEIGHT}
+        kept = {name: values[name] for name in HEIGHT}
+        values = values | others | kept
     fly_randomly(with_room(values), 50)

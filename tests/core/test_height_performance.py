@@ -1,32 +1,12 @@
 """The air, the forces and the performance by the law of height: O1 to O8, and JSBSim's F-16."""
 
-from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 import pytest
 import reference_height as ref
-from height import GRAVITY, TRACES, Law, body
-
-
-def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Returns where a function changes its sign, by bisection."""
-    sign = function(low) > 0
-    assert (function(high) > 0) != sign
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if (function(middle) > 0) == sign else (low, middle)
-    return low
-
-
-def level_drag(law: Law, z: float, v: float, lift: float = GRAVITY) -> float:
-    """Returns the drag at a lift [m/s^2]."""
-    return v * law.performance(z, v, lift=lift)[3]
-
-
-def excess(law: Law, z: float, v: float) -> float:
-    """Returns the specific excess power in level flight at full throttle [m/s]."""
-    return v * (law.performance(z, v)[2] - level_drag(law, z, v)) / GRAVITY
+from height import GRAVITY, TRACES, body
+from height_performance import excess, root, sustained, sustained_by_trims
 
 
 @pytest.mark.parametrize("z", [0, 1000, 5000, 10_000, 11_000, 15_000, 20_000])
@@ -119,14 +99,6 @@ def test_o6_stall_and_corner_speed(law, z, stall, corner, turn):
     assert np.degrees(rate) == pytest.approx(turn, abs=0.15)
 
 
-def sustained(law: Law, z: float, mach: float) -> tuple[float, float]:
-    """Returns the load [g] at which drag equals thrust, within the limit, and the turn [deg/s]."""
-    v = mach * law.air(z)[2] ** -0.5
-    load = root(lambda n: level_drag(law, z, v, n * GRAVITY) - law.performance(z, v)[2], 1, 20)
-    load = min(load, law.aircraft["load_limit"])
-    return load, float(np.degrees(GRAVITY * sqrt(load**2 - 1) / v))
-
-
 @pytest.mark.parametrize(
     ("z", "mach", "load", "turn"),
     [
@@ -190,12 +162,6 @@ def test_excess_power_is_near_that_of_jsbsim(law, trims, z, its, ours):
     ],
 )  # fmt: skip
 def test_sustained_turns_are_near_those_of_jsbsim(law, trims, z, mach, its, ours):
-    """JSBSim's drag is taken as linear in the lift squared beyond its last two trims."""
-    some = trims[(trims["h"] == z) & (abs(trims["M"] - mach) < 1e-6)]
-    some = np.sort(some, order="lift_g")
-    (one, other), (below, above) = some["lift_g"][-2:] ** 2, some["D"][-2:]
-    load2 = one + (some["T"][0] - below) * (other - one) / (above - below)
-    load2 = min(load2, 9**2)  # its structural limit
-    turn = np.degrees(GRAVITY * np.sqrt(load2 - 1) / some["v"][0])
+    turn = sustained_by_trims(trims, z, mach, load_limit=9)
     assert turn == pytest.approx(its, abs=0.15)
     assert sustained(law, z, mach)[1] == pytest.approx(ours, abs=0.06)

@@ -76,7 +76,7 @@ NEED_NO_STATE = {"fly_shots", "threat_cone"}
 def test_no_call_is_forgotten_here():
     methods = {name for name in vars(_core.Core) if not name.startswith("_")}
     constant = {"num_envs", "agents", "features", "parameters", "isa", "threads"}
-    constant |= {"fighters", "slots", "red_size", "state_bytes"}
+    constant |= {"fighters", "slots", "red_size", "controls", "state_bytes"}
     assert calls(make_core(1)).keys() == methods - constant - NEED_NO_STATE
 
 

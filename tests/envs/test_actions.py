@@ -7,7 +7,7 @@ from quick_fights import LEVELS, SHORT, same
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.envs.crews import FlownGroup
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
-from midrange_puffer.game.actions import HIGHEST, LOWEST, as_actions, controls
+from midrange_puffer.game.actions import PLANE, as_actions, controls
 from midrange_puffer.game.parameters import SEATS, resolve, seat_weights
 
 NUM_ENVS = 20
@@ -17,7 +17,7 @@ SEED = 3
 def random_controls(seed: int, *shape: int) -> np.ndarray:
     """Draws controls within their ranges, with a launch in one of twenty."""
     rng = np.random.default_rng(seed)
-    numbers = rng.uniform(LOWEST, HIGHEST, (*shape, 3))
+    numbers = rng.uniform(PLANE.lowest, PLANE.highest, (*shape, 3))
     numbers[..., 2] = rng.random(shape) < 0.05
     return numbers.astype(np.float32)
 
@@ -80,7 +80,7 @@ def test_what_is_outside_is_clipped_and_not_a_number_is_zero():
     wild[rng.random(wild.shape) < 0.1] = np.nan
     wild[rng.random(wild.shape) < 0.05] = np.inf
     wild[rng.random(wild.shape) < 0.05] = -np.inf
-    tame = np.clip(np.nan_to_num(wild, posinf=1e9, neginf=-1e9), LOWEST, HIGHEST)
+    tame = np.clip(np.nan_to_num(wild, posinf=1e9, neginf=-1e9), PLANE.lowest, PLANE.highest)
     seen = play(env, wild)
     assert all(np.isfinite(values).all() for values in seen)
     assert same(seen, play(env, tame))

@@ -11,7 +11,7 @@ import torch
 from gymnasium.error import ResetNeeded
 from quick_fights import LEVELS, SHORT, UNSHAPED, joined, longest
 
-from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer import FEATURES, HEIGHT_FEATURES, Midrange, _core
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, SEATS
 from midrange_puffer.policies.mix import count_agents, divide, parse_mix
@@ -245,6 +245,12 @@ def test_threads_make_no_difference_to_a_pool(tmp_path):
     for _ in range(3):
         alone, together = (crew.act(seen) for crew in crews)
         assert np.array_equal(alone, together)
+
+
+def test_a_member_with_other_controls_is_left_out(turners, capfd):
+    with pytest.raises(PoolError, match="none of its members can be used"):
+        PoolCrew(turners, 4, seed=0, features=len(HEIGHT_FEATURES))
+    assert "is of dimensions = 2: it cannot fly where dimensions = 3" in capfd.readouterr().err
 
 
 def test_a_changed_pool_is_taken_up_where_engagements_end(turners):

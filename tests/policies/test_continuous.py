@@ -15,7 +15,7 @@ from midrange_puffer import FEATURES, Midrange
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.envs.pool_crew import PoolCrew
-from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.actors import STD
@@ -81,9 +81,11 @@ def test_at_first_rudder_and_throttle_are_tried_over_their_whole_range():
     """Each tenth of the range is drawn at least half as often as uniformly."""
     drawn = draw(fresh_policy())
     for column in (0, 1):
-        tenths, _ = np.histogram(drawn[:, column], 10, (LOWEST[column], HIGHEST[column]))
+        tenths, _ = np.histogram(
+            drawn[:, column], 10, (PLANE.lowest[column], PLANE.highest[column])
+        )
         assert tenths.min() > 0.05 * COUNT
-        assert abs(np.mean(drawn[:, column]) - (LOWEST + HIGHEST)[column] / 2) < 0.02
+        assert abs(np.mean(drawn[:, column]) - (PLANE.lowest + PLANE.highest)[column] / 2) < 0.02
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -116,8 +118,8 @@ def test_players_draw_from_the_distribution():
     assert np.abs(np.corrcoef(drawn.T)[np.triu_indices(3, 1)]).max() < 4 / COUNT**0.5
     wild = draw(steady_policy(0.9, 0.1, 1.5))
     assert wild.dtype == np.float32
-    assert (wild.min(axis=0) >= LOWEST).all()
-    assert (wild.max(axis=0) <= HIGHEST).all()
+    assert (wild.min(axis=0) >= PLANE.lowest).all()
+    assert (wild.max(axis=0) <= PLANE.highest).all()
 
 
 def test_greedy_players_take_the_mean():
@@ -165,8 +167,8 @@ def test_a_flown_fight_is_rewound_and_replayed():
     for _ in range(40):
         session.step()
     flown = session.replay().controls
-    assert (flown >= LOWEST).all()
-    assert (flown <= HIGHEST).all()
+    assert (flown >= PLANE.lowest).all()
+    assert (flown <= PLANE.highest).all()
     session.rewind(25)
     for _ in range(25):
         session.step()

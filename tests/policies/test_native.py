@@ -12,18 +12,24 @@ from hypothesis import strategies as st
 from native_policies import Experience, evaluate, make
 
 from midrange_puffer import _learner
+from midrange_puffer.game.actions import controls_by_count
 from midrange_puffer.policies.actors import STD, draw
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train.optimizer import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
+# The kinds of actions: levels, or their number if they are continuous.
+KINDS = [((5, 3, 2), 3), (None, 3), ((5, 5, 3, 2), 4), (None, 4)]
 SHAPES = st.fixed_dictionaries(
     {
         "features": st.sampled_from([1, 15, 16, 71, 90]),
         "hidden_size": st.sampled_from([16, 32, 48, 64, 80, 112, 128]),
         "hidden_layers": st.integers(1, 3),
-        "levels": st.sampled_from([None, (5, 3, 2), (1, 1, 1), (9, 2, 4), (2, 7, 2)]),
+        "levels": st.sampled_from(
+            [None, (5, 3, 2), (1, 1, 1), (9, 2, 4), (2, 7, 2), (5, 5, 3, 2), (1, 3, 2, 9)]
+        ),
+        "heads": st.sampled_from([3, 4]),  # of continuous actions
         "scale": st.sampled_from([0.03, 0.1, 0.5]),  # the last makes some logits 50 apart
         "seed": st.integers(0, 99),
     }
@@ -42,7 +48,7 @@ SHAPES = st.fixed_dictionaries(
 )
 @example(  # torch in float32 is, by chance, nearer to what is exact than its logprobs are
     shape={"features": 16, "hidden_size": 112, "hidden_layers": 3, "levels": (9, 2, 4),
-           "scale": 0.5, "seed": 76},
+           "scale": 0.5, "seed": 76, "heads": 3},
     segments=5, horizon=3, clip=0.2, value_clip=0.0, ent_coef=0.0, share=1.0,
 )  # fmt: skip
 def test_the_gradient_is_autograds_in_float64(
@@ -151,22 +157,21 @@ def _at_an_edge(
     )
 
 
-@pytest.mark.parametrize("levels", [(5, 3, 2), None])
+@pytest.mark.parametrize(("levels", "heads"), KINDS)
 @pytest.mark.parametrize("isa", _learner.isas())
-def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
+def test_no_thread_and_no_instruction_set_makes_a_difference(levels, heads, isa):
     """Threads change no bit; instruction sets change only the rounding."""
-    policy = make(levels=levels, hidden_size=48)
+    policy = make(levels=levels, heads=heads, hidden_size=48)
     weights = flattened(policy).numpy()
     experience = Experience(policy, segments=37, horizon=64, seed=1)
     rng = np.random.default_rng(2)
     advantages, returns = rng.normal(0, 1, (2, 37, 64)).astype(np.float32)
-    noise = (rng.normal(0, 1, (999, 3)) if levels is None else rng.random((999, 3))).astype("f4")
+    shape, ranges = (999, heads), [[0, *[0.5] * (heads - 1)], [1, *[0.5] * (heads - 1)]]
+    noise = (rng.normal(0, 1, shape) if levels is None else rng.random(shape)).astype("f4")
     seen = rng.uniform(-1, 1, (999, 71)).astype(np.float32)
     results = {}
     for name, threads in ((isa, 1), (isa, 2), (isa, 7), ("auto", 1)):
-        network = _learner.Network(
-            71, (48, 48), levels, [[0, 0.5, 0.5], [1, 0.5, 0.5]], STD, threads, True, name
-        )
+        network = _learner.Network(71, (48, 48), levels, ranges, STD, threads, True, name)
         network.load(weights)
         gradient, momentum, after = *np.zeros((2, network.size), np.float32), weights.copy()
         judged = np.zeros((2, 37, 64), np.float32)
@@ -175,7 +180,7 @@ def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
             gradient, *judged,
         )  # fmt: skip
         network.muon(after, momentum, gradient, 0.02, 0.9, 0.5)
-        actions = np.zeros((999, 3), np.float32 if levels is None else np.int32)
+        actions = np.zeros(shape, np.float32 if levels is None else np.int32)
         network.act(seen, noise, actions)
         results[name, threads] = [gradient, after, momentum, judged, actions]
     first = results[isa, 1]
@@ -188,21 +193,21 @@ def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
     assert (np.abs(actions - others) > 1e-5).mean() < 1e-3  # a level at its edge
 
 
-@pytest.mark.parametrize("levels", [(5, 3, 2), None])
-def test_it_draws_as_torch_does(levels):
+@pytest.mark.parametrize(("levels", "heads"), KINDS)
+def test_it_draws_as_torch_does(levels, heads):
     """The same noise gives the same actions, and only their places in the buffers change."""
-    policy = make(levels=levels)
+    policy = make(levels=levels, heads=heads)
     network = make_network(policy, learns=False)
     network.load(flattened(policy).numpy())
     torch.manual_seed(4)
     count, horizon, step = 5000, 3, 1
     seen = torch.rand(count, 71) * 2 - 1
-    noise = torch.randn(count, 3) if levels is None else torch.rand(count, 3)
+    noise = torch.randn(count, heads) if levels is None else torch.rand(count, heads)
     with torch.no_grad():
         distribution, values = policy(seen)
         expected, logprobs = draw(distribution, noise)
     kind = np.float32 if levels is None else np.int32
-    actions, drawn = np.zeros((count, 3), kind), np.full((count, horizon, 3), 7, kind)
+    actions, drawn = np.zeros((count, heads), kind), np.full((count, horizon, heads), 7, kind)
     observations = np.full((count, horizon, 71), 7, np.float32)
     judged = np.full((4, count, horizon), 7, np.float32)
     outcomes = np.arange(count, dtype=np.float32), np.arange(count) % 3 == 0
@@ -216,7 +221,9 @@ def test_it_draws_as_torch_does(levels):
     assert np.array_equal(judged[2:, :, step], outcomes)
     for kept in (observations, drawn, *judged):
         assert (np.delete(kept, step, axis=1) == 7).all()
-    limited = drawn[:, step] if levels else drawn[:, step].clip([-1, 0, 0], [1, 1, 1])
+    controls = controls_by_count(heads)
+    low, high = controls.lowest, controls.highest
+    limited = drawn[:, step] if levels else drawn[:, step].clip(low, high)
     assert np.array_equal(actions, limited)
     # Observations with additional features, and the likeliest actions, without noise.
     wide = np.concatenate([seen.numpy(), np.full((count, 9), np.nan, np.float32)], axis=1)
@@ -224,7 +231,7 @@ def test_it_draws_as_torch_does(levels):
     if levels is None:
         np.testing.assert_allclose(
             actions,
-            distribution.loc.detach().clip(torch.tensor([-1.0, 0, 0]), torch.ones(3)),
+            distribution.loc.detach().clip(torch.from_numpy(low), torch.from_numpy(high)),
             rtol=0,
             atol=2e-5,
         )

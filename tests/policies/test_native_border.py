@@ -20,7 +20,10 @@ from midrange_puffer.train.experience import GATHERED
         ({"widths": (16,) * 4}, "1 to 3 layers"),
         ({"features": 0}, "features = 0"),
         ({"levels": (9, 9, 9)}, "15 at most together"),
-        ({"levels": (5, 3)}, "3 numbers"),
+        ({"levels": (5, 3)}, "3 or 4 numbers"),
+        ({"levels": (2,) * 5}, "3 or 4 numbers"),
+        ({"levels": None, "ranges": [[0] * 2, [1] * 2]}, "3 or 4 numbers each"),
+        ({"levels": None, "ranges": [[0] * 3, [1] * 4]}, "3 middles and 4 halves"),
         ({"threads": 0}, "threads = 0: at least 1, at most 1024"),
         ({"threads": 10**6}, "threads = 1000000: at least 1, at most 1024"),
         ({"isa": "mmx"}, "isa = 'mmx'"),
@@ -64,6 +67,30 @@ def test_what_crosses_the_border_is_checked():
         make_network(policy, learns=False).gradient(
             experience.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
         )
+
+
+@pytest.mark.parametrize("levels", [(5, 5, 3, 2), None])
+def test_a_network_of_4_numbers_refuses_actions_of_3(levels):
+    policy = make(levels=levels, heads=4)
+    network = make_network(policy)
+    assert network.heads == 4
+    network.load(flattened(policy).numpy())
+    kind = np.float32 if levels is None else np.int32
+    seen, noise, right = np.zeros((4, 71), "f4"), np.zeros((4, 3), "f4"), np.zeros((4, 4), kind)
+    wrong = right[:, :3].copy()
+    message = rf"of {kind.__name__} \(4, 3\): must be {kind.__name__} \(4, 4\)"
+    with pytest.raises(ValueError, match=f"actions {message}"):
+        network.act(seen, None, wrong)
+    with pytest.raises(ValueError, match=r"noise must be of shape \(4, 4\)"):
+        network.act(seen, noise, right)
+    keep = [np.zeros((4, 1, 71), "f4"), np.zeros((4, 1, 3), kind), *np.zeros((4, 4, 1), "f4")]
+    outcomes = np.zeros(4, "f4"), np.zeros(4, bool)
+    with pytest.raises(ValueError, match=r"kept of .* \(4, 1, 3\): must be .* \(4, 1, 4\)"):
+        network.act(seen, None, right, outcomes, keep)
+    observations, actions, *others = Experience(policy, segments=4, horizon=8, seed=0).arrays()
+    experience = observations, actions[..., :3].copy(), *others
+    with pytest.raises(ValueError, match=r"actions of .* \(4, 8, 3\): must be .* \(4, 8, 4\)"):
+        network.score(experience, np.arange(4), *np.zeros((2, 4, 8), np.float32))
 
 
 def test_what_is_kept_is_checked():

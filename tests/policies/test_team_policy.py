@@ -20,10 +20,18 @@ from midrange_puffer.policies.networks import Policy, make_policy
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
 
-def make(size: int = 2, action_mode: str = "discrete", seed: int = 0, **sizes: int) -> Policy:
-    """Returns a policy with random weights."""
+def make(
+    size: int = 2, action_mode: str = "discrete", seed: int = 0, heads: int = 3, **sizes: int
+) -> Policy:
+    """Returns a policy with random weights, whose actions are of 3 or 4 numbers."""
     torch.manual_seed(seed)
     spaces = spaces_of(_core.TEAM, action_mode, size, size)
+    if heads == 4:
+        nvec = {"nvec": np.array([5, 5, 3, 1 + size])} if action_mode == "discrete" else {}
+        actions = SimpleNamespace(shape=(heads,), **nvec)
+        spaces = SimpleNamespace(
+            single_observation_space=spaces.single_observation_space, single_action_space=actions
+        )
     policy = Policy(spaces, **{"hidden_size": 32, "entity_size": 16, **sizes})
     with torch.no_grad():
         for one in policy.parameters():
@@ -64,10 +72,11 @@ def test_no_observation_of_one_against_one_is_taken_for_a_teams():
         assert rows_of(features) == ()
 
 
+@pytest.mark.parametrize("heads", [3, 4])
 @pytest.mark.parametrize("sizes", [(2, 3), (2, 8), (5, 6)])
-def test_who_is_absent_changes_nothing(sizes):
+def test_who_is_absent_changes_nothing(sizes, heads):
     """So a policy can fly in teams of sizes that it was not trained for."""
-    policy, seen = make(sizes[0]), observe(sizes[0], 64)
+    policy, seen = make(sizes[0], heads=heads), observe(sizes[0], 64)
     wide = widened(seen, sizes[1])
     (*steering, fire), values = policy(seen)
     (*wide_steering, wide_fire), wide_values = policy(wide)
@@ -136,16 +145,17 @@ def _in_float64(policy: Policy, seen: torch.Tensor):
         means = policy.actor.middle + policy.actor.reach * outputs
         std = (policy.actor.reach * policy.actor.std).expand_as(means)
         return torch.distributions.Normal(means, std, validate_args=False), values
-    rudder, throttle, fire, wanted = outputs.split(policy.actor.levels, dim=1)
+    *others, fire, wanted = outputs.split(policy.actor.levels, dim=1)
     fit = torch.einsum("nkf,sf,ns->nk", enemies, policy.actor.keys.weight, wanted)
     at_each = torch.where(enemies[:, :, 0] > 0, fire[:, 1:] + fit, -1e4)
-    return (rudder, throttle, torch.cat([fire[:, :1], at_each], dim=1)), values
+    return (*others, torch.cat([fire[:, :1], at_each], dim=1)), values
 
 
 @settings(max_examples=25, deadline=None)
 @given(
     size=st.integers(2, 8),
     action_mode=st.sampled_from(["discrete", "continuous"]),
+    heads=st.sampled_from([3, 4]),
     hidden_layers=st.integers(1, 3),
     entity_size=st.sampled_from([16, 32, 48]),
     dead=st.sampled_from([0.0, 0.3, 0.9]),
@@ -153,16 +163,17 @@ def _in_float64(policy: Policy, seen: torch.Tensor):
     isa=st.sampled_from(_learner.isas()),
 )
 def test_the_c_learners_gradient_is_autograds(
-    size, action_mode, hidden_layers, entity_size, dead, seed, isa
+    size, action_mode, heads, hidden_layers, entity_size, dead, seed, isa
 ):
-    policy = make(size, action_mode, seed, hidden_layers=hidden_layers, entity_size=entity_size)
+    sizes = {"hidden_layers": hidden_layers, "entity_size": entity_size}
+    policy = make(size, action_mode, seed, heads, **sizes)
     rng = np.random.default_rng(seed)
     shape = (3, 50)
     seen = observe(size, 150, seed)
     with torch.no_grad():
         distribution, _ = policy(seen)
     if action_mode == "continuous":
-        actions = (distribution.loc + distribution.scale * torch.randn(150, 3)).numpy()
+        actions = (distribution.loc + distribution.scale * torch.randn(150, heads)).numpy()
     else:
         levels = [torch.multinomial(one.softmax(1), 1) for one in distribution]
         actions = torch.cat(levels, dim=1).int().numpy()
@@ -178,7 +189,7 @@ def test_the_c_learners_gradient_is_autograds(
     network.load(flat_copy(policy).numpy())
     gradient = np.zeros(network.size, np.float32)
     logprobs, values = np.full((2, *shape), -7, np.float32)
-    kept = (seen.numpy().reshape(*shape, -1), actions.reshape(*shape, 3), proximal, before)
+    kept = (seen.numpy().reshape(*shape, -1), actions.reshape(*shape, heads), proximal, before)
     network.gradient(
         kept, np.arange(3), advantages, returns, (0.2, 0.1, 2.0, 0.01), 1.0, gradient, logprobs,
         values, decisions,

@@ -8,25 +8,27 @@ from pathlib import Path
 from places import CSRC, SUPPORT
 
 ISA = "portable"  # one kernel is enough: the flags say for what it is compiled
-SIDES = (1, 2)  # the sizes of csrc/isas.h that the programs have: kernels take long to compile
+# The games of csrc/isas.h that the programs have, (side, dimensions): kernels take long to compile.
+GAMES = ((1, 2), (2, 2), (1, 3))
 OPTIONS = ["-std=c11", "-w", "-Wno-psabi", f"-I{CSRC}", f"-DMR_ISAS(X)=X({ISA})"]
 
 Units = dict[str, list[object]]  # object file -> its source, with macros
 
 
 def build(
-    folder: Path, name: str, compiler: str, *flags: str, sides: Sequence[int] = SIDES
+    folder: Path, name: str, compiler: str, *flags: str, games: Sequence[tuple[int, int]] = GAMES
 ) -> Path:
     """Compiles the core and tests/support/NAME.c into a folder; returns the program."""
-    sizes = " ".join(f"X(with, {side})" for side in sides)
-    units: Units = {f"state_{side}.o": [CSRC / "state.c", f"-DMR_SIDE={side}"] for side in sides}
-    for side in sides:
-        unit = [CSRC / "kernel.c", f"-DMR_ISA={ISA}", f"-DMR_SIDE={side}"]
-        units[f"kernel_{side}.o"] = unit
-    once = ("constants", "midrange", "tables", "threads")
+    every = " ".join(f"X(with, {side}, {dimensions})" for side, dimensions in games)
+    units: Units = {}
+    for side, dimensions in games:
+        macros = [f"-DMR_SIDE={side}", f"-DMR_DIMENSIONS={dimensions}"]
+        units[f"state_{side}_{dimensions}.o"] = [CSRC / "state.c", *macros]
+        units[f"kernel_{side}_{dimensions}.o"] = [CSRC / "kernel.c", f"-DMR_ISA={ISA}", *macros]
+    once = ("constants", "midrange", "tables", "threads", "types")
     units |= {f"{unit}.o": [CSRC / f"{unit}.c"] for unit in once}
     units[f"{name}.o"] = [SUPPORT / f"{name}.c"]
-    options = ["-ffp-contract=off", f"-DMR_SIDE_SIZES(X, with)={sizes}", *flags]
+    options = ["-ffp-contract=off", f"-DMR_GAMES(X, with)={every}", *flags]
     return _link(folder, name, [compiler, *OPTIONS, *options], units)
 
 

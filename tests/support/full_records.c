@@ -12,7 +12,7 @@ int main(void) {
   config.params.ammunition = 0;
   for (int f = 0; f < MR_SIDES; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   MrSim *sim = mr_create(&config);
-  static int32_t actions[AGENTS * MR_ACTIONS];
+  static int32_t actions[AGENTS * 3];
   static float observations[AGENTS * 1000], rewards[AGENTS];
   static bool terminals[AGENTS], truncations[AGENTS];
   const MrResults results = {observations, rewards, terminals, truncations, NULL};

@@ -130,11 +130,33 @@ def body(
 
 
 def fields(library: ctypes.CDLL, name: str) -> dict[str, float]:
-    """Returns the fields of a type, in their order."""
-    own = "aircraft_names" if name == AIRCRAFT else "missile_names"
-    names = [*_names(library, "airframe_names"), *_names(library, own)]
-    values = (c_float * len(names)).in_dll(library, name)
+    """Returns the fields of a type of aircraft or missile, in their order."""
+    kind = "aircraft" if name in types(library, "aircraft") else "missile"
+    names = [*_names(library, "airframe_names"), *_names(library, f"{kind}_names")]
+    table = getattr(library, f"{kind}_types")
+    table.restype = ctypes.POINTER(c_float * len(names))
+    values = table()[types(library, kind).index(name)]
     return dict(zip(names, (round(value, 6) for value in values), strict=True))
+
+
+def types(library: ctypes.CDLL, kind: str) -> list[str]:
+    """Returns the names of all types of a kind, "aircraft" or "missile"."""
+    return _names(library, f"{kind}_type_names")
+
+
+def limits(library: ctypes.CDLL, kind: str) -> dict[str, tuple[float, float]]:
+    """Returns the least and the greatest value of each field of a kind of types."""
+    found = {}
+    for group in ("airframe", kind):
+        names = _names(library, f"{group}_names")
+        values = (c_float * 2 * len(names)).in_dll(library, f"{group}_limits")
+        found |= {name: tuple(pair) for name, pair in zip(names, values, strict=True)}
+    return found
+
+
+def type_names(library: ctypes.CDLL, kind: str) -> list[str]:
+    """Returns the names of the types of "aircraft" or of a "missile", in their order."""
+    return _names(library, f"{kind}_type_names")
 
 
 def _names(library: ctypes.CDLL, array: str) -> list[str]:

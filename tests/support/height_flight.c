@@ -9,10 +9,15 @@ const char *const airframe_names[] = {MR_AIRFRAME_FIELDS(NAME) NULL};
 const char *const aircraft_names[] = {MR_AIRCRAFT_FIELDS(NAME) NULL};
 const char *const missile_names[] = {MR_MISSILE_TYPE_FIELDS(NAME) NULL};
 
-#define FIRST(name, value, ...) value,
-#define SECOND(name, first, value, ...) value,
-const float light[] = {MR_AIRFRAME_FIELDS(FIRST) MR_AIRCRAFT_FIELDS(FIRST)};
-const float medium[] = {MR_AIRFRAME_FIELDS(SECOND) MR_MISSILE_TYPE_FIELDS(FIRST)};
+#define LIMITS(name, minimum, maximum, ...) {minimum, maximum},
+const float airframe_limits[][2] = {MR_AIRFRAME_FIELDS(LIMITS)};
+const float aircraft_limits[][2] = {MR_AIRCRAFT_FIELDS(LIMITS)};
+const float missile_limits[][2] = {MR_MISSILE_TYPE_FIELDS(LIMITS)};
+
+const MrAircraftFields *aircraft_types(void) { return mr_aircraft_types; }
+const MrMissileFields *missile_types(void) { return mr_missile_types; }
+const char *const aircraft_type_names[] = {MR_AIRCRAFT_TYPES(NAME) NULL};
+const char *const missile_type_names[] = {MR_MISSILE_TYPES(NAME) NULL};
 
 // Gravity, the length of a step, and the actuators' greatest changes in a step.
 typedef struct {
@@ -22,7 +27,7 @@ typedef struct {
 
 // A body: position, direction, speed, actuators of a fighter.
 typedef struct {
-  MrVector position, direction;
+  MrVector3 position, direction;
   float v, rudder, climb, throttle;
 } Body;
 
@@ -44,7 +49,7 @@ void performance(const MrAircraftFields *fields, double gravity, float z, float 
 }
 
 float missile_drag(const MrMissileFields *fields, double gravity, float mach2) {
-  MrMissileType type = mr_derive_missile_type(fields, gravity);
+  MrMissileType type = mr_derive_missile_type(fields, gravity, 1.0f);
   return mr_zero_lift_drag(&type.frame, 1.0f, mach2);
 }
 
@@ -63,29 +68,29 @@ void fly_fighter(const MrAircraftFields *fields, const Setting *set, Body *b, co
   }
 }
 
-void guide(const MrMissileFields *fields, double gravity, const MrVector *sight, const MrVector *drift,
-           const MrVector *direction, float v, MrVector *asked) {
-  MrMissileType type = mr_derive_missile_type(fields, gravity);
+void guide(const MrMissileFields *fields, double gravity, const MrVector3 *sight, const MrVector3 *drift,
+           const MrVector3 *direction, float v, MrVector3 *asked) {
+  MrMissileType type = mr_derive_missile_type(fields, gravity, 1.0f);
   *asked = mr_guide3(&type, (float)gravity, *sight, *drift, *direction, v);
 }
 
 // Flies a missile for a step, with the thrust of its age in steps. `asked` NULL: guided at the target.
-void fly_missile(const MrMissileFields *fields, const Setting *set, Body *b, const MrVector *asked, const Body *target,
+void fly_missile(const MrMissileFields *fields, const Setting *set, Body *b, const MrVector3 *asked, const Body *target,
                  int age) {
-  MrMissileType type = mr_derive_missile_type(fields, set->gravity);
+  MrMissileType type = mr_derive_missile_type(fields, set->gravity, set->dt);
   float g = (float)set->gravity, w = target->v;
-  MrVector lift, d = b->direction, e = target->direction;
+  MrVector3 lift, d = b->direction, e = target->direction;
   if (asked) {
     lift = *asked;
   } else {
-    MrVector sight = {target->position.x - b->position.x, target->position.y - b->position.y,
-                      target->position.z - b->position.z};
-    MrVector drift = {w * e.x - b->v * d.x, w * e.y - b->v * d.y, w * e.z - b->v * d.z};
+    MrVector3 sight = {target->position.x - b->position.x, target->position.y - b->position.y,
+                       target->position.z - b->position.z};
+    MrVector3 drift = {w * e.x - b->v * d.x, w * e.y - b->v * d.y, w * e.z - b->v * d.z};
     lift = mr_guide3(&type, g, sight, drift, d, b->v);
   }
-  float thrust = fields->thrust * mr_clip(fields->burn_time / set->dt - (float)age, 0.0f, 1.0f);
+  float thrust = mr_motor(&type, type.burn_steps - (float)age, type.motor_steps - (float)age);
   MrForces forces = mr_missile_forces(&type, g, b->position.z, d, b->v, lift, thrust);
   mr_move(set->dt, g, &forces, &b->position, &b->direction, &b->v);
 }
 
-float least_range2(const MrVector *a, const MrVector *b) { return mr_least_range2(*a, *b); }
+float least_range2(const MrVector3 *a, const MrVector3 *b) { return mr_least_range2(*a, *b); }

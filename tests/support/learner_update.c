@@ -2,7 +2,7 @@
 //
 // learner_update
 //
-// Computes an update of three policies, with discrete actions, with continuous ones, and of a team: actions,
+// Computes an update of policies with discrete actions, with continuous ones, of a team, and with height: actions,
 // log-probabilities, values, the loss's gradient, and a step of each optimizer. Prints a line for each array: its name
 // and its numbers. tools/portability.py compares them between machines.
 
@@ -36,25 +36,25 @@ static void print(const char *policy, const char *name, const float *array, int3
 
 // Draws actions, which are level numbers or floats.
 static void *draw_actions(const MrShape *shape, int32_t count) {
-  float *actions = draw_array(count * MR_HEADS, -0.5f, 1.0f);
-  for (int32_t i = 0; !shape->is_continuous && i < count * MR_HEADS; i++) {
-    ((int32_t *)actions)[i] = (int32_t)draw(0.0f, (float)shape->levels[i % MR_HEADS]);
+  float *actions = draw_array(count * shape->heads, -0.5f, 1.0f);
+  for (int32_t i = 0; !shape->is_continuous && i < count * shape->heads; i++) {
+    ((int32_t *)actions)[i] = (int32_t)draw(0.0f, (float)shape->levels[i % shape->heads]);
   }
   return actions;
 }
 
 static void act(const char *name, MrLearner *learner, const MrShape *shape) {
-  float *noise = draw_array(AGENTS * MR_HEADS, 0.01f, 0.99f),
-        *observations = draw_array(AGENTS * shape->features, 0, 1);
+  int32_t count = AGENTS * shape->heads;
+  float *noise = draw_array(count, 0.01f, 0.99f), *observations = draw_array(AGENTS * shape->features, 0, 1);
   MrSeen seen = {.count = AGENTS, .observations = observations, .row = shape->features};
-  float actions[AGENTS * MR_HEADS];
+  float actions[AGENTS * MR_HEADS_MAX];
   mr_learner_act(learner, &seen, noise, actions, &(MrKeep){0});
-  for (int i = 0; !shape->is_continuous && i < AGENTS * MR_HEADS; i++) {
+  for (int i = 0; !shape->is_continuous && i < count; i++) {
     int32_t level;
     memcpy(&level, &actions[i], sizeof level);
     actions[i] = (float)level;
   }
-  print(name, "actions", actions, AGENTS * MR_HEADS);
+  print(name, "actions", actions, count);
   free(observations);
   free(noise);
 }
@@ -104,8 +104,8 @@ static void update(const char *name, const MrShape *shape) {
 }
 
 int main(void) {
-  const MrShape levels = {.features = 71, .layers = 2, .width = {48, 32}, .levels = {5, 3, 2}};
-  MrShape continuous = levels, team = levels;
+  const MrShape levels = {.features = 71, .layers = 2, .width = {48, 32}, .heads = 3, .levels = {5, 3, 2}};
+  MrShape continuous = levels, team = levels, height = levels;
   continuous.is_continuous = true;
   continuous.middle[1] = continuous.middle[2] = 0.5f;
   continuous.reach[0] = 1.0f;
@@ -119,8 +119,13 @@ int main(void) {
   team.rows[1] = (MrEntityRows){.rows = 4, .features = 6, .place = 47};
   team.targets = 0;
   team.levels[2] = 4;
+  height.heads = 4;
+  height.levels[1] = 5;
+  height.levels[2] = 3;
+  height.levels[3] = 2;
   update("levels", &levels);
   update("continuous", &continuous);
   update("team", &team);
+  update("height", &height);
   return 0;
 }

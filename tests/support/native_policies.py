@@ -16,13 +16,18 @@ def make(
     levels: tuple[int, ...] | None = (5, 3, 2),
     scale: float = 0.1,
     seed: int = 0,
+    heads: int = 3,
 ) -> Policy:
-    """Returns a policy with weights that no training gives, the larger the greater `scale`."""
+    """Returns a policy with weights that no training gives, the larger the greater `scale`.
+
+    `heads`: number of numbers of an action, if `levels` is None: actions are continuous.
+    """
     torch.manual_seed(seed)
     nvec = {} if levels is None else {"nvec": np.array(levels)}
+    action_shape = (heads if levels is None else len(levels),)
     spaces = SimpleNamespace(
         single_observation_space=SimpleNamespace(shape=(features,)),
-        single_action_space=SimpleNamespace(**nvec),
+        single_action_space=SimpleNamespace(shape=action_shape, **nvec),
     )
     policy = Policy(spaces, hidden_size=hidden_size, hidden_layers=hidden_layers)
     with torch.no_grad():
@@ -36,12 +41,12 @@ class Experience:
 
     def __init__(self, policy: Policy, segments: int, horizon: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        shape = (segments, horizon)
+        shape, heads = (segments, horizon), policy.action_size
         self.observations = rng.uniform(-1, 1, (*shape, policy.features)).astype(np.float32)
         if policy.is_continuous:
-            self.actions = rng.normal(0.2, 0.7, (*shape, 3)).astype(np.float32)
+            self.actions = rng.normal(0.2, 0.7, (*shape, heads)).astype(np.float32)
         else:
-            self.actions = rng.integers(0, policy.actor.levels, (*shape, 3)).astype(np.int32)
+            self.actions = rng.integers(0, policy.actor.levels, (*shape, heads)).astype(np.int32)
         # Near what the policy gives, so that some are within the clips and some beyond.
         with torch.no_grad():
             logprobs, values, _ = evaluate(policy, self.observations, self.actions, torch.float32)

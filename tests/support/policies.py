@@ -11,7 +11,7 @@ class Constant(nn.Module):
     """A policy with constant levels of rudder, throttle and fire."""
 
     features = memory_size = 0
-    is_continuous = False
+    is_continuous, action_size = False, 3
 
     def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
         super().__init__()

@@ -297,6 +297,16 @@ class Engagement:
         missile.fly(self.missile_airframe, motor_thrust(missile.age, self.p), self.dt)
         missile.age += 1
 
+    def time_to_go(self, missile: Missile, target: Fighter) -> float:
+        return time_to_go(missile, target)
+
+    def range(self, fighter: Body, other: Body) -> float:
+        return hypot(other.x - fighter.x, other.y - fighter.y)
+
+    def line(self, fighter: Body, other: Body) -> tuple[float, float]:
+        """Returns the line to another body; only its direction counts."""
+        return other.x - fighter.x, other.y - fighter.y
+
     def toward_target(self, missile: Missile) -> tuple[float, float]:
         target = self.fighters[missile.target]
         return target.x - missile.x, target.y - missile.y
@@ -351,7 +361,7 @@ class Engagement:
         fighter, p = self.fighters[seat], self.p
         ammunition = fighter.ammo / p["ammunition"] if p["ammunition"] else 0.0
         scale = p["reward_threat_time"]
-        threats = [scale / (scale + time_to_go(m, fighter)) for m in self.inbound(seat)]
+        threats = [scale / (scale + self.time_to_go(m, fighter)) for m in self.inbound(seat)]
         return (
             p["reward_geometry"] * self.geometry(seat)
             + p["reward_ammunition"] * ammunition

@@ -11,6 +11,7 @@ import numpy as np
 GRAVITY = 9.8
 SOUND = 340.294  # m/s at sea level
 UP = np.array([0.0, 0.0, 1.0])
+HIT_RADIUS = 100.0  # m
 RATES = np.array([2.0, 2.0, 1.0])  # of the actuators rudder, climb and throttle [1/s]
 
 Fields = Mapping[str, float]
@@ -93,25 +94,37 @@ def fighter_forces(
 
 
 def guide(
-    fields: Fields, sight: np.ndarray, drift: np.ndarray, direction: np.ndarray, v: float
+    fields: Fields,
+    sight: np.ndarray,
+    drift: np.ndarray,
+    direction: np.ndarray,
+    v: float,
+    gravity: float = GRAVITY,
 ) -> np.ndarray:
     """Returns the lift that guidance asks for [3]."""
     range2 = sight @ sight
     raised = sight + min(range2 / fields["loft_radius"], fields["loft_max"]) * UP
     turn = drift * (raised @ direction) - raised * (drift @ direction)
-    weight = GRAVITY * (UP - direction[2] * direction)
+    weight = gravity * (UP - direction[2] * direction)
     return fields["navigation"] * v / max(range2, 1) * turn + weight
 
 
 def missile_forces(
-    fields: Fields, state: np.ndarray, asked: np.ndarray
+    fields: Fields, state: np.ndarray, asked: np.ndarray, gravity: float = GRAVITY
 ) -> tuple[np.ndarray, float]:
     """Returns the acceleration across the path [3] and the drag [m/s^2]."""
     z, direction, v = state[2], state[3:6], state[6]
-    limit = lift_limit(fields, z, v)
+    limit = lift_limit(fields, z, v, gravity)
     lift = asked * limit / max(np.linalg.norm(asked), limit)
-    weight = GRAVITY * (UP - direction[2] * direction)
-    return lift - weight, drag(fields, z, v, float(np.linalg.norm(lift)))
+    weight = gravity * (UP - direction[2] * direction)
+    return lift - weight, drag(fields, z, v, float(np.linalg.norm(lift)), gravity)
+
+
+def motor(fields: Fields, time: float) -> float:
+    """Returns the thrust of a missile's motor at a time after its launch [m/s^2]."""
+    if time < fields["burn_time"]:
+        return fields["thrust"]
+    return fields["sustain_thrust"] * (time < fields["burn_time"] + fields["sustain_time"])
 
 
 def rate(
@@ -183,3 +196,39 @@ def fly_steps(
         if number % 5 == 4:
             state[3:6] *= 1.5 - state[3:6] @ state[3:6] / 2
     return state
+
+
+def fly_out(
+    fields: Fields, shooter: np.ndarray, target: np.ndarray, velocity: np.ndarray, dt: float = 0.1
+) -> bool:
+    """Returns True if a missile hits a target that flies straight on, by RK4.
+
+    Args:
+        fields: of the missile's type.
+        shooter: state at the launch, x y z dx dy dz v.
+        target, velocity: of the target at the launch, [3] each.
+        dt: length of a step [s], which divides the motor's times.
+    """
+    state, sight, time = shooter, target - shooter[:3], 0.0
+    burnt = fields["burn_time"] + fields["sustain_time"]
+    while time < fields["life"] and state[2] > 0:
+        thrust = motor(fields, time + dt / 2)
+
+        def derivative(at: np.ndarray, pushed: float = thrust) -> np.ndarray:
+            where = target + velocity * at[7]
+            d, v = at[3:6], at[6]
+            asked = guide(fields, where - at[:3], velocity - v * d, d, v)
+            across, slowed = missile_forces(fields, at[:7], asked)
+            return np.append(rate(at[:7], across, pushed - slowed), 1.0)
+
+        state = rk4(derivative, np.append(state, time), dt)[:7]
+        time += dt
+        before, sight = sight, target + velocity * time - state[:3]
+        path = sight - before
+        nearest = before + np.clip(-(before @ path) / (path @ path), 0, 1) * path
+        if np.linalg.norm(nearest) < HIT_RADIUS:
+            return True
+        energy = state[6] ** 2 + 2 * GRAVITY * (state[2] - target[2])
+        if time > burnt and energy < fields["spent_speed"] ** 2:
+            return False
+    return False

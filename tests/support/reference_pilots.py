@@ -18,7 +18,6 @@ from reference import (
     motor_thrust,
     off_boresight,
     relative,
-    time_to_go,
     whole_steps,
 )
 from reference_envelope import reach_of
@@ -189,15 +188,16 @@ class Pilot:
         """Returns the direction it steers to."""
         fighter, enemy = engagement.fighters[seat], engagement.enemy_of(seat)
         in_the_air = engagement.own_missiles(seat)
-        to_enemy = enemy.x - fighter.x, enemy.y - fighter.y
+        to_enemy = engagement.line(fighter, enemy)
         threats = [m for m in engagement.inbound(seat) if self.evades(engagement, m, fighter)]
         if threats:
             if self.tactics.weave_deg is not None:
                 return self.snake(engagement, to_enemy)
             threat = self.most_urgent(engagement, threats, fighter)
-            return fighter.x - threat.x, fighter.y - threat.y
+            x, y = engagement.line(fighter, threat)
+            return -x, -y
         if self.tactics.wait_range is not None and self.waits(engagement, seat):
-            angle = self.degrees_at(hypot(*to_enemy))
+            angle = self.degrees_at(engagement.range(fighter, enemy))
             return self.off_the_enemy(engagement, fighter, to_enemy, angle)
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
@@ -234,20 +234,24 @@ class Pilot:
         return turned_left(*to_enemy, angle if left else -angle)
 
     def evades(self, engagement: Engagement, missile: Missile, fighter: Body) -> bool:
-        near = engagement.below("time to go", time_to_go(missile, fighter), self.tactics.evade_time)
+        time = engagement.time_to_go(missile, fighter)
+        near = engagement.below("time to go", time, self.tactics.evade_time)
         if not near or self.tactics.guard is None:
             return near
+        return engagement.below("run down", 0, self.spare(engagement, missile, fighter))
+
+    def spare(self, engagement: Engagement, missile: Missile, fighter: Body) -> float:
+        """Returns by what distance a missile could run the fighter down, guard included."""
         rx, ry, _, _ = relative(fighter, missile)
         facing = (1 + off_boresight(fighter, rx, ry)[0]) / 2
         gain = chase_reach(missile.speed, missile.age, self.top_speed, self.p)
-        spare = gain - hypot(rx, ry) + self.tactics.guard * facing
-        return engagement.below("run down", 0, spare)
+        return gain - hypot(rx, ry) + self.tactics.guard * facing
 
     def most_urgent(self, engagement: Engagement, threats: list[Missile], fighter: Body) -> Missile:
         """Returns the missile with the least time to go."""
-        first, *others = sorted(threats, key=lambda m: time_to_go(m, fighter))
+        first, *others = sorted(threats, key=lambda m: engagement.time_to_go(m, fighter))
         for other in others:
-            gap = time_to_go(other, fighter) - time_to_go(first, fighter)
+            gap = engagement.time_to_go(other, fighter) - engagement.time_to_go(first, fighter)
             engagement.margins.append(("time to go", gap))
         return first
 

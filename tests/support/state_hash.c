@@ -13,15 +13,16 @@
 
 #include "midrange.h"
 
-static void draw_actions(uint32_t decision, uint32_t agents, uint32_t enemies, int32_t *actions) {
+static void draw_actions(uint32_t decision, uint32_t agents, uint32_t enemies, int32_t controls, int32_t *actions) {
   const uint32_t key[2] = {0, 0};
   for (uint32_t agent = 0; agent < agents; agent++) {
     const uint32_t counter[4] = {agent, decision, 0, 0};
     uint32_t bits[4];
     mr_philox4x32(counter, key, bits);
-    actions[MR_ACTIONS * agent] = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
-    actions[MR_ACTIONS * agent + 1] = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
-    actions[MR_ACTIONS * agent + 2] = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % enemies) : 0;
+    *actions++ = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
+    if (controls == 4) *actions++ = (int32_t)(bits[1] / MR_THROTTLE_LEVELS % MR_CLIMB_LEVELS);
+    *actions++ = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
+    *actions++ = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % enemies) : 0;
   }
 }
 
@@ -55,7 +56,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   MrSim *sim = mr_create(config);
   int32_t red = config->params.red_size, blue = config->params.blue_size, enemies = red > blue ? red : blue;
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
-  int32_t *actions = malloc(agents * MR_ACTIONS * sizeof *actions);
+  int32_t *actions = malloc(agents * (size_t)mr_controls(sim) * sizeof *actions);
   size_t observed = agents * (size_t)mr_feature_count(config->observation, red, blue);
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
@@ -64,7 +65,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
-    draw_actions(decision, (uint32_t)agents, (uint32_t)enemies, actions);
+    draw_actions(decision, (uint32_t)agents, (uint32_t)enemies, mr_controls(sim), actions);
     mr_step(sim, actions, &results);
     mr_take_records(sim, &ended);
     checksum = add_bits(checksum, observations, observed);
@@ -97,6 +98,7 @@ int main(int argc, char **argv) {
   };
   bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR;
   if (senses) config.params.sensing = MR_SENSING_RADAR;
+  if (config.observation == MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {

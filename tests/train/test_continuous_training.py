@@ -13,7 +13,7 @@ from continuous import CONTINUOUS, fresh_policy, save
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.actions import PLANE
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
@@ -74,7 +74,7 @@ def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_
     flown = np.stack(sent, axis=1)
     assert flown.dtype == np.float32
     assert (flown != drawn).any(axis=(0, 1)).all()
-    np.testing.assert_array_equal(flown, np.clip(drawn, LOWEST, HIGHEST))
+    np.testing.assert_array_equal(flown, np.clip(drawn, PLANE.lowest, PLANE.highest))
 
 
 @pytest.mark.parametrize("rnn", ["None", "Recurrent"])

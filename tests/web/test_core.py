@@ -352,6 +352,10 @@ def test_a_link_reproduces_the_fight(core):
         ({"parameters": {"sensing": "all"}}, "sensing = all is not possible."),
         ({"parameters": {"toString": 1}}, "There is no parameter toString."),
         ({"parameters": {"start_range_min": 90_000}}, "start_range_min is greater than"),
+        (
+            {"parameters": {"dimensions": 3}},
+            "The fight is with height; this page flies in the plane.",
+        ),
         ({"players": ("human", "notcher")}, "That pilot needs sensors."),
         ({"engagement": 2.5}, "There is no start 2.5, 0."),
         ({"engagement": -1}, "There is no start -1, 0."),

@@ -41,7 +41,7 @@ class EnvView:
         self._begin()
 
     def follow(self, controls: np.ndarray) -> None:
-        """Repeats a decision that the group has flown, with its controls float32 [fighters, 3]."""
+        """Repeats a decision that the group has flown, with its controls [fighters, controls]."""
         if self.sim.outcome[0]:
             self._begin()
         self.sim.step(controls[None])

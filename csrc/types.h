@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// Constants of a type of aircraft or missile in the game with height, as the law of flight3.h takes them. aircraft.h
+// derives them from the fields of the types.
+
+#pragma once
+
+// clang-format off
+
+// Constants of lift and drag, of aircraft and missile types alike: rows X(name, meaning). Those of drag and lift hold at
+// sea level and below the drag rise.
+#define MR_AIRFRAME3_CONSTANTS(X) \
+  X(cd0, "zero-lift drag [1/m]") \
+  X(k, "induced drag factor [m]") \
+  X(lift, "greatest lift over v^2: 1 / turn radius [1/m]") \
+  X(load_limit, "greatest lift [m/s^2]") \
+  X(onset2, "onset of the drag rise, squared [Mach^2]") \
+  X(width4, "(peak^2 - onset^2)^2 of the drag rise [Mach^4]") \
+  X(rise, "coefficient A of the drag rise") \
+  X(high, "coefficient H of the drag rise")
+
+#define MR_AIRCRAFT_CONSTANTS(X) \
+  X(thrust, "T0 (1 + K) [m/s^2]") \
+  X(lapse, "loss of thrust with height: K") \
+  X(ram_static, "the engine's Mach factor at rest") \
+  X(ram, "its gain with the squared Mach number") \
+  X(ram_mach2, "squared Mach number above which it gains no more") \
+  X(climb_sine, "sine of the greatest climb") \
+  X(climb_gain, "[1/s]") \
+  X(climb_load, "most lift for following a climb [m/s^2]") \
+  X(floor, "height above which dives are pulled out [m]") \
+  X(floor_fall, "twice the acceleration of a pull-out [m/s^2]") \
+  X(stall_load, "lift below which the nose goes down [m/s^2]") \
+  X(stall_time, "climb for each m/s^2 of lift above that [s]") \
+  X(ceiling, "[m]") \
+  X(ceiling_rate, "[1/s]")
+
+// The last of these limit a flight, and say when a missile is spent. Times are in physics steps, not rounded.
+#define MR_MISSILE_CONSTANTS(X) \
+  X(navigation, "N") \
+  X(loft, "1 / loft radius [1/m]") \
+  X(loft_max, "[m]") \
+  X(thrust, "of the boost [m/s^2]") \
+  X(sustain, "thrust after the boost [m/s^2]") \
+  X(burn_steps, "length of the boost") \
+  X(motor_steps, "length of boost and sustain") \
+  X(life_steps, "longest flight") \
+  X(spent2, "squared speed, height above the target included, below which it is spent [m^2/s^2]")
+
+// clang-format on
+
+#define MR_DECLARE_CONSTANT(name, meaning) float name;
+
+typedef struct {
+  MR_AIRFRAME3_CONSTANTS(MR_DECLARE_CONSTANT)
+} MrAirframe3;
+
+typedef struct {
+  MrAirframe3 frame;
+  MR_AIRCRAFT_CONSTANTS(MR_DECLARE_CONSTANT)
+} MrAircraft;
+
+typedef struct {
+  MrAirframe3 frame;
+  MR_MISSILE_CONSTANTS(MR_DECLARE_CONSTANT)
+} MrMissileType;
+
+#undef MR_DECLARE_CONSTANT

@@ -1,0 +1,118 @@
+"""A simulation with height beside the float64 reference, and by how much they may differ.
+
+A *decision from the core's state* starts the reference from what the core shows. Only the rounding
+of a few steps is between them: positions to 60 km are rounded by up to 4 mm a step, and speeds of
+1200 m/s by 6e-5 m/s. In a *whole fight* both run on by themselves. The 600 roundings of a minute
+add up to 4 mm * sqrt(600) = 10 cm at most places, and guidance forgets most of what a missile is
+off: 2 cm are seen. Near its target, where guidance is touchiest, a missile at 900 m/s has a second
+to turn what is seen wrongly by 10 cm into a path that is wrong by as much again.
+A yes or no within these errors forks a fight: the reference then goes on from the core's state.
+Forks are counted.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from reference_height_fight import BLUE, RED, Fight, Fighter, Missile, Reach, Types
+
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.simulation import Simulation
+
+STATE = ("x", "y", "z", "c", "s", "u", "v")
+ACTUATORS = ("rudder", "climb", "throttle")
+
+# Tolerances of a decision from the core's state: m, 1, m/s, of actuators, of rewards.
+POSITION, DIRECTION, SPEED, ACTUATOR, REWARD = 0.02, 3e-6, 3e-3, 2e-5, 1e-6
+# Tolerances of the places in a whole fight, of fighters and missiles; the others grow as much.
+ADRIFT, MISSILE_ADRIFT = 0.1, 0.2  # m
+NEAR = {
+    "fuze": MISSILE_ADRIFT,
+    "ground": ADRIFT,
+    "spent": 0.05,
+    "beam": 1e-4,
+    "boresight": 1e-5,
+    "side": 1e-5,
+    "range": 0.1,
+    "time to go": 1e-3,
+    "run down": 1.0,
+}
+
+
+class Game:
+    """A simulation with height and what the reference needs beside it."""
+
+    def __init__(self, types: Types, num_envs: int, seed: int, **settings: object) -> None:
+        parameters = {
+            name: value for name, value in settings.items() if name not in ("red", "blue")
+        }
+        self.p = resolve(parameters | {"dimensions": 3})
+        self.sim = Simulation(num_envs, seed, dimensions=3, **settings)
+        self.types, self.reach = types, Reach(self.p, types)
+
+    def copy(self, env: int = 0) -> Fight:
+        """Returns the core's state of an engagement as the reference keeps it."""
+        fighters, missiles = self.sim.core.read("fighter"), self.sim.core.read("missile")
+
+        def state(group: dict[str, np.ndarray], names: Sequence[str], index: int) -> np.ndarray:
+            return np.array([group[name][env, index] for name in names], float)
+
+        def fighter(seat: int) -> Fighter:
+            f = {
+                name: int(fighters[name][env, seat]) for name in ("ammunition", "alive", "pressed")
+            }
+            fired = fighters["shots"][env, seat] > 0
+            last = int(fighters["launched"][env, seat]) if fired else None
+            body = state(fighters, (*STATE, *ACTUATORS), seat)
+            return Fighter(body, f["ammunition"], bool(f["alive"]), last, f["pressed"])
+
+        def missile(slot: int) -> Missile:
+            owner, age = (int(missiles[name][env, slot]) for name in ("owner", "age"))
+            return Missile(state(missiles, STATE, slot), owner, age)
+
+        shots = [missile(slot) for slot in np.flatnonzero(missiles["active"][env])]
+        return Fight(
+            p=self.p, types=self.types, reach=self.reach, fighters=[fighter(RED), fighter(BLUE)],
+            missiles=sorted(shots, key=order), time=int(self.sim.time[env]),
+            outcome=int(self.sim.outcome[env]), truncated=bool(self.sim.truncated[env]),
+        )  # fmt: skip
+
+    def commands(self, env: int) -> np.ndarray:
+        """Returns the fighters' commands [2, 4] of the last decision."""
+        f = self.sim.core.read("fighter")
+        names = (*(f"{name}_command" for name in ACTUATORS), "fire")
+        return np.array([f[name][env] for name in names], float).T
+
+    def place(self, seat: int, env: int = 0, **state: float) -> None:
+        """Puts a fighter at a height; keywords override."""
+        base = {"x": 0, "y": 0, "z": 5_000, "heading_deg": 0, "climb_deg": 0, "speed": 300}
+        base |= {"rudder": 0, "climb": 0, "throttle": 1}
+        self.sim.set_fighter(env, seat, **(base | state))
+
+
+def order(missile: Missile) -> tuple[int, int]:
+    return missile.owner, missile.age
+
+
+def near_call(fight: Fight) -> bool:
+    """True if a yes or no of the last decision may be otherwise by rounding."""
+    return any(abs(margin) < NEAR[what] for what, margin in fight.margins)
+
+
+def facts(fight: Fight) -> tuple:
+    """Returns what has no tolerance."""
+    fighters = [(f.ammo, f.alive, f.last_launch, f.pressed) for f in fight.fighters]
+    shots = sorted(order(shot) for shot in fight.missiles)
+    return fight.time, fight.outcome, fight.truncated, fighters, shots
+
+
+def same_states(ours: Fight, theirs: Fight, fighter: float, missile: float) -> bool:
+    """True if positions of fighters and missiles are as near [m], and the rest likewise."""
+    theirs.missiles.sort(key=order)
+    pairs = [*zip(ours.fighters, theirs.fighters, strict=True)]
+    pairs += [*zip(ours.missiles, theirs.missiles, strict=True)]
+    for a, b in pairs:
+        shares = (missile if isinstance(a, Missile) else fighter) / POSITION
+        most = np.array([POSITION] * 3 + [DIRECTION] * 3 + [SPEED] + [ACTUATOR] * 3)
+        if (np.abs(a.state - b.state) > shares * most[: len(a.state)]).any():
+            return False
+    return True

@@ -1,0 +1,398 @@
+"""Fights with height a second time, in float64 Python, written from csrc/RULES.md alone.
+
+`Fight` plays decisions and observes; reference_height_pilots.py has the pilots. The law of flight
+is reference_height.py's. What a fight has as in the plane is inherited from reference.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import cos, pi, radians, sin, sqrt
+
+import numpy as np
+import reference_height as law
+from reference import BLUE, LONGEST_TIME_TO_GO, RED, Engagement, Parameters, clip, whole_steps
+from reference_height import Fields
+from reference_height_reach import HEIGHTS, find_nez, fly_level
+
+from midrange_puffer import _core
+
+UP = law.UP
+HEIGHT_DRAW = 256
+CLOCK = 300.0  # s
+NEAR_FIGHTER, NEAR_MISSILE, NEAR_TIME = 10_000.0, 5_000.0, 10.0
+INBOUND, OWN = 3, 2  # missiles that are observed
+
+
+@dataclass(frozen=True)
+class Types:
+    """The fields of the type of all fighters, and of that of all missiles."""
+
+    aircraft: Fields
+    missile: Fields
+
+
+@dataclass
+class Body:
+    """A state of reference_height.py: x y z dx dy dz v, a fighter's with its actuators."""
+
+    state: np.ndarray
+
+    position = property(lambda self: self.state[:3])
+    direction = property(lambda self: self.state[3:6])
+    z = property(lambda self: float(self.state[2]))
+    speed = property(lambda self: float(self.state[6]))
+    velocity = property(lambda self: self.state[6] * self.state[3:6])
+    x = property(lambda self: float(self.state[0]))
+    y = property(lambda self: float(self.state[1]))
+
+    @property
+    def level(self) -> np.ndarray:
+        """The horizontal part of the direction, as a unit vector."""
+        ahead = self.state[3:6] * (1, 1, 0)
+        return ahead / np.linalg.norm(ahead)
+
+    # Cosine and sine of the heading, for what is as in the plane.
+    c = property(lambda self: float(self.level[0]))
+    s = property(lambda self: float(self.level[1]))
+
+    def seen(self, vector: np.ndarray) -> tuple[float, float, float]:
+        """Returns a vector in the own frame: ahead, left, up."""
+        left = np.cross(UP, self.level)
+        return float(vector @ self.level), float(vector @ left), float(vector[2])
+
+
+@dataclass
+class Fighter(Body):
+    """A fighter; its state is also of rudder, climb and throttle."""
+
+    ammo: int = 6
+    alive: bool = True
+    last_launch: int | None = None
+    pressed: int = 0
+
+
+@dataclass
+class Missile(Body):
+    """A missile, of an age in steps."""
+
+    owner: int = RED
+    age: int = 0
+
+    @property
+    def target(self) -> int:
+        """The fighter that it flies at."""
+        return 1 - self.owner
+
+
+def sight(origin: Body, other: Body) -> tuple[np.ndarray, np.ndarray, float]:
+    """Returns the other's relative position and velocity, and the range."""
+    r = other.position - origin.position
+    return r, other.velocity - origin.velocity, float(np.linalg.norm(r))
+
+
+def unit(r: np.ndarray) -> np.ndarray:
+    return r / np.linalg.norm(r)
+
+
+def time_to_go(missile: Body, target: Body) -> float:
+    r, w, distance = sight(missile, target)
+    closing = -float(r @ w) / distance
+    return min(distance / closing, LONGEST_TIME_TO_GO) if closing > 0 else LONGEST_TIME_TO_GO
+
+
+def off_nose(body: Body, other: Body) -> float:
+    """Returns the cosine of the angle in space between the velocity and the line to another."""
+    return float(body.direction @ unit(sight(body, other)[0]))
+
+
+def least_distance(r0: np.ndarray, r1: np.ndarray) -> float:
+    """Returns the least length of the line of sight while it goes from r0 to r1."""
+    d = r1 - r0
+    tau = clip(-(r0 @ d) / (d @ d), 0, 1) if d @ d > 0 else 0.0
+    return float(np.linalg.norm(r0 + tau * d))
+
+
+def logarithm(a: float, b: float) -> float:
+    """Returns ln(a/b) as the core takes it."""
+    z = (a - b) / (a + b)
+    return 2 * sum(z**n / n for n in (1, 3, 5, 7, 9))
+
+
+def motor(fields: Fields, age: int, dt: float) -> float:
+    """Returns the thrust of a missile during the step that begins at an age [m/s^2]."""
+    boost = clip(fields["burn_time"] / dt - age, 0, 1)
+    all_of_it = clip((fields["burn_time"] + fields["sustain_time"]) / dt - age, 0, 1)
+    return fields["thrust"] * boost + fields["sustain_thrust"] * (all_of_it - boost)
+
+
+def uniform4(seed: int, engagement: int, episode: int, draw: int) -> list[float]:
+    """Returns the four random numbers of a draw, in [0, 1)."""
+    key = seed & 0xFFFFFFFF, seed >> 32
+    return [(bits >> 8) / 2**24 for bits in _core.philox4x32((engagement, episode, draw, 0), key)]
+
+
+def start(
+    p: Parameters, seed: int, engagement: int, episode: int
+) -> tuple[list[Fighter], list[float]]:
+    """Returns the fighters at the start of an episode, and the heights of scripted pilots."""
+
+    def between(name: str, share: float) -> float:
+        return p[f"{name}_min"] + share * (p[f"{name}_max"] - p[f"{name}_min"])
+
+    far, turn, *_ = uniform4(seed, engagement, episode, 0)
+    draws = uniform4(seed, engagement, episode, 1)
+    mean, difference, *pilots = uniform4(seed, engagement, episode, HEIGHT_DRAW)
+    most = radians(p["start_off_boresight_max_deg"])
+    fighters = []
+    for seat, side in ((RED, 1), (BLUE, -1)):
+        bearing = 2 * pi * turn + (0 if seat == RED else pi)  # of the enemy
+        heading = bearing + (2 * draws[seat] - 1) * most
+        x, y = (-between("start_range", far) / 2 * f(bearing) for f in (cos, sin))
+        extra = p["start_height_difference_max"] * (difference - 0.5)
+        z = between("start_height", mean) + side * extra
+        speed = between("start_speed", draws[2 + seat])
+        state = [x, y, z, cos(heading), sin(heading), 0, speed, 0, 0, 1]
+        fighters.append(Fighter(np.array(state), ammo=p["ammunition"]))
+    return fighters, [between("pilot_height", share) for share in pilots]
+
+
+class Reach:
+    """The pilots' estimates of ranges, and the distance that a missile still gains."""
+
+    def __init__(self, p: Parameters, types: Types) -> None:
+        self.p, self.types = p, types
+        self.thin = [law.air(z)[0] for z in HEIGHTS]
+        self.flown = np.array([fly_level(p, types.missile, z) for z in HEIGHTS])
+
+    @cached_property
+    def escapes(self) -> list[float]:
+        """R_NEZ at the two heights."""
+        return [find_nez(self.p, self.types.missile, self.types.aircraft, z) for z in HEIGHTS]
+
+    def r_max(self, shooter: Body, target: Body) -> float:
+        """Returns R_max."""
+        (low, low_time), (high, high_time) = self.flown
+        first, second = self.thin
+        longer = (high_time - low_time) / (second - first)
+        most = first + (self.types.missile["life"] - low_time) / longer
+        thin = min(law.air(0.7 * shooter.z + 0.3 * target.z)[0], most)
+        share = (thin - first) / (second - first)
+        toward = off_nose(target, shooter) * target.speed
+        return low + share * (high - low) + (low_time + share * (high_time - low_time)) * toward
+
+    def r_nez(self, shooter: Body, target: Body) -> float:
+        """Returns R_NEZ."""
+        share = (law.air((shooter.z + target.z) / 2)[0] - self.thin[0]) / np.diff(self.thin)[0]
+        return self.escapes[0] + share * (self.escapes[1] - self.escapes[0])
+
+    def chase(self, missile: Missile, fighter: Body, faster: float = 0) -> float:
+        """Returns what a missile gains on a fighter that runs, by so much faster than now [m]."""
+        fields, g = self.types.missile, self.p["gravity"]
+        density = law.air((missile.z + fighter.z) / 2)[1]
+        drag = 1.15 * density * g / fields["terminal_speed"] ** 2
+        speed, running = missile.speed, fighter.speed + faster
+        dt = self.p["physics_dt"]
+        boost = max(fields["burn_time"] - missile.age * dt, 0)
+        left = max(fields["burn_time"] + fields["sustain_time"] - missile.age * dt, 0)
+        impulse = fields["thrust"] * boost + fields["sustain_thrust"] * (left - boost)
+        burnt = (speed + impulse) / (1 + drag * speed * left)
+        gain = left * ((speed + burnt) / 2 - running)
+        end = max(running, fields["spent_speed"])
+        burnt = max(burnt, end)
+        return gain + (logarithm(burnt, end) - running * (1 / end - 1 / burnt)) / drag
+
+
+@dataclass(kw_only=True)
+class Fight(Engagement):
+    """One fight with height. A control is (rudder, climb, throttle, fire)."""
+
+    types: Types
+    reach: Reach
+    fighters: list[Fighter]
+    missiles: list[Missile] = field(default_factory=list)
+
+    @staticmethod
+    def read(control: Sequence[float]) -> tuple[tuple[float, float], float, bool]:
+        """Returns a control as it is obeyed: rudder and climb, throttle, fire."""
+        rudder, climb, throttle, fire = (0.0 if value != value else value for value in control)
+        return (clip(rudder, -1, 1), clip(climb, -1, 1)), clip(throttle, 0, 1), fire > 0.5
+
+    def missile_of(self, fighter: Fighter, seat: int) -> Missile:
+        state = fighter.state[:7].copy()
+        state[:3] += self.p["missile_launch_offset"] * fighter.direction
+        return Missile(state, owner=seat)
+
+    def step(self, commands: Sequence[tuple[tuple[float, float], float, bool]]) -> None:
+        """Advances by one physics step; the last one of a decision restores the directions."""
+        before = [sight(m, self.fighters[m.target]) for m in self.missiles]
+        asked = [
+            law.guide(self.types.missile, r, w, m.direction, m.speed, self.p["gravity"])
+            for m, (r, w, _) in zip(self.missiles, before, strict=True)
+        ]
+        for fighter, (stick, throttle, _) in zip(self.fighters, commands, strict=True):
+            self.fly_fighter(fighter, stick, throttle)
+        for missile, lift in zip(self.missiles, asked, strict=True):
+            self.fly_missile(missile, lift)
+        self.time += 1
+
+        passes = [
+            least_distance(r0, sight(m, self.fighters[m.target])[0])
+            for m, (r0, _, _) in zip(self.missiles, before, strict=True)
+        ]
+        hits = [self.below("fuze", d, self.p["missile_hit_radius"]) for d in passes]
+        for missile, hit in zip(self.missiles, hits, strict=True):
+            if hit:
+                self.fighters[missile.target].alive = False
+        for fighter in self.fighters:
+            if fighter.alive and self.below("ground", fighter.z, 0):
+                fighter.alive = False
+        self.missiles = [
+            m
+            for m, hit in zip(self.missiles, hits, strict=True)
+            if not hit and self.fighters[m.target].alive and not self.spent(m)
+        ]
+        if self.time % self.p["substeps"] == 0:
+            for body in (*self.fighters, *self.missiles):
+                if getattr(body, "alive", True):
+                    body.state[3:6] *= 1.5 - body.direction @ body.direction / 2
+
+    def fly_fighter(self, fighter: Fighter, stick: tuple[float, float], throttle: float) -> None:
+        rates = [self.p[f"fighter_{name}_rate"] for name in ("rudder", "climb", "throttle")]
+        most = np.array(rates) * self.dt
+        state, g = fighter.state, self.p["gravity"]
+        state[7:10] = np.clip((*stick, throttle), state[7:10] - most, state[7:10] + most)
+        if fighter.alive:
+            forces = law.fighter_forces(self.types.aircraft, state, g)
+            fighter.state = law.step(state, *forces, self.dt, g)
+
+    def fly_missile(self, missile: Missile, asked: np.ndarray) -> None:
+        g = self.p["gravity"]
+        across, slowed = law.missile_forces(self.types.missile, missile.state, asked, g)
+        pushed = motor(self.types.missile, missile.age, self.dt)
+        missile.state = law.step(missile.state, across, slowed, pushed, self.dt, g)
+        missile.age += 1
+
+    def spent(self, missile: Missile) -> bool:
+        fields, target = self.types.missile, self.fighters[missile.target]
+        if missile.age >= whole_steps(fields["life"], self.dt) or self.below(
+            "ground", missile.z, 0
+        ):
+            return True
+        if missile.age < whole_steps(fields["burn_time"] + fields["sustain_time"], self.dt):
+            return False
+        energy2 = missile.speed**2 + 2 * self.p["gravity"] * (missile.z - target.z)
+        return self.below("spent", sqrt(max(energy2, 0)), fields["spent_speed"])
+
+    def count_pressing(self) -> None:
+        """Counts the fighters that press, with the enemy ahead of their beam in space."""
+        for fighter, enemy in zip(self.fighters, reversed(self.fighters), strict=True):
+            ahead = off_nose(fighter, enemy)
+            if self.steps("pressing_margin") and fighter.alive and self.below("beam", 0, ahead):
+                fighter.pressed += self.p["substeps"]
+
+    # Rewards
+
+    def geometry(self, seat: int) -> float:
+        fighter, enemy = self.fighters[seat], self.fighters[1 - seat]
+        scale = self.p["reward_geometry_range"]
+        return (1 + off_nose(fighter, enemy)) / 2 * scale / (scale + sight(fighter, enemy)[2])
+
+    def time_to_go(self, missile: Missile, target: Fighter) -> float:
+        return time_to_go(missile, target)
+
+    def range(self, fighter: Body, other: Body) -> float:
+        return sight(fighter, other)[2]
+
+    def line(self, fighter: Body, other: Body) -> tuple[float, float]:
+        """Returns the horizontal part of the unit vector to another body."""
+        x, y, _ = unit(sight(fighter, other)[0])
+        return float(x), float(y)
+
+    # Observation
+
+    def observe(self, seat: int) -> dict[str, float]:
+        """Returns the values of a fighter's features, not yet divided by their scales."""
+        own, enemy = self.fighters[seat], self.fighters[1 - seat]
+        r, w, distance = sight(own, enemy)
+        left = (self.steps("time_limit") - self.time) * self.dt
+        out = {
+            "time_left": left * min(1, CLOCK / self.p["time_limit"]),
+            "own_throttle": own.state[9],
+            "own_climb": own.state[8],
+            "enemy_range": distance,
+            "enemy_nearness": NEAR_FIGHTER / (NEAR_FIGHTER + distance),
+            "enemy_closing": -(r @ w) / distance,
+            "enemy_los_rate": (r[0] * w[1] - r[1] * w[0]) / distance**2,
+            "enemy_los_rate_up": w[2] / distance - r[2] * (r @ w) / distance**3,
+            "enemy_climb": enemy.state[8],
+            "enemy_off_nose": off_nose(own, enemy),
+            "enemy_above": enemy.z - own.z,
+            "enemy_energy": self.energy(enemy) - self.energy(own),
+            "own_reach": self.reach.r_max(own, enemy) - distance,
+            "enemy_reach": self.reach.r_max(enemy, own) - distance,
+            "own_height": own.z,
+            "own_climb_sine": own.direction[2],
+            "own_density": law.air(own.z)[1],
+            "own_mach": own.speed * sqrt(law.air(own.z)[2]),
+            "own_energy": self.energy(own),
+        }
+        for name, fighter, number in (("own", own, seat), ("enemy", enemy, 1 - seat)):
+            out |= {f"{name}_{key}": value for key, value in self.stores(fighter, number).items()}
+        out |= _named("enemy", ("ahead", "left", "up"), own.seen(unit(r)))
+        out |= _named("enemy_heading", ("ahead", "left", "up"), own.seen(enemy.direction))
+        out |= _named("own_aspect", ("ahead", "left"), enemy.seen(-unit(r)))
+        for kind, of, target, count in (
+            ("inbound", self.inbound(seat), own, INBOUND),
+            ("own_missile", self.own_missiles(seat), enemy, OWN),
+        ):
+            shots = sorted(of, key=lambda m: (time_to_go(m, target), -m.age))[:count]
+            for number in range(1, count + 1):
+                names = [name for name in _NAMES if name.startswith(f"{kind}_{number}_")]
+                out |= dict.fromkeys(names, 0.0)
+            for number, shot in enumerate(shots, 1):
+                features = self.shown(own, shot, target).items()
+                out |= {f"{kind}_{number}_{name}": value for name, value in features}
+        return out
+
+    def energy(self, fighter: Fighter) -> float:
+        """Returns the height plus that which the speed would buy."""
+        return fighter.z + fighter.speed**2 / (2 * self.p["gravity"])
+
+    def stores(self, fighter: Fighter, seat: int) -> dict[str, float]:
+        """Returns the features that are of both fighters."""
+        last, interval = fighter.last_launch, self.steps("launch_interval")
+        wait = 0 if last is None else max(last + interval - self.time, 0)
+        fields, g = self.types.aircraft, self.p["gravity"]
+        return {
+            "alive": float(fighter.alive),
+            "speed": fighter.speed,
+            "rudder": fighter.state[7],
+            "ammunition": fighter.ammo,
+            "reload": wait * self.dt,
+            "in_air": len(self.own_missiles(seat)),
+            "lift_limit": law.lift_limit(fields, fighter.z, fighter.speed, g),
+            "thrust": law.thrust(fields, fighter.z, fighter.speed),
+        }
+
+    def shown(self, own: Fighter, missile: Missile, target: Fighter) -> dict[str, float]:
+        """Returns the features of a missile."""
+        distance = sight(missile, target)[2]
+        axes = ("ahead", "left", "up")
+        out = {
+            "present": 1.0,
+            "nearness": NEAR_MISSILE / (NEAR_MISSILE + distance),
+            "urgency": NEAR_TIME / (NEAR_TIME + time_to_go(missile, target)),
+            "speed": missile.speed,
+            "reach": self.reach.chase(missile, target) - distance,
+            "above": missile.z - target.z,
+        }
+        out |= dict(zip(axes, own.seen(unit(sight(own, missile)[0])), strict=True))
+        return out | _named("heading", axes, own.seen(missile.direction))
+
+
+_NAMES = [name for name, *_ in _core.feature_rows(_core.HEIGHT)]
+
+
+def _named(prefix: str, names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    return {f"{prefix}_{name}": value for name, value in zip(names, values, strict=False)}
