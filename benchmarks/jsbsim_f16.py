@@ -9,6 +9,7 @@ of freedom and an autopilot. So the ratio says what an engagement costs, not whi
 Both take the same step, and make nothing but physics steps.
 """
 
+import argparse
 import time
 
 import numpy as np
@@ -50,7 +51,10 @@ def core_rate(sim: Simulation) -> float:
 
 def main() -> None:
     """Prints both rates and their ratio."""
-    import jsbsim
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    import jsbsim  # no dependency of the package
 
     model = jsbsim.FGFDMExec(None)
     model.set_debug_level(0)

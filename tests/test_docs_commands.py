@@ -28,7 +28,7 @@ MODEL = "model_000001.pt"
 # What begins a command -> words that are appended. The first that fits is taken. The last of two
 # options with one name counts.
 ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
-OF_TEAMS = f"{ONE_UPDATE} --train.data-dir teams"  # the latest run is one against one
+OF_TEAMS = f"{ONE_UPDATE} --train.data-dir teams"  # the latest run is one against one, in the plane
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
     "puffer train midrange --config configs/team_curriculum": (
@@ -36,6 +36,9 @@ SHORTER = {
     ),
     "puffer train midrange --config configs/team": (
         f"{OF_TEAMS} --env.num-envs 256 --league.interval 0"
+    ),
+    "puffer train midrange --config configs/height": (
+        f"{ONE_UPDATE} --train.data-dir high --env.num-envs 256 --league.interval 0"
     ),
     "puffer train midrange --config configs/radar": (
         f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"

@@ -20,6 +20,7 @@ from midrange_puffer.config.schema import help_sections
 from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.observation import (
     FEATURES,
+    HEIGHT_FEATURES,
     RADAR_FEATURES,
     STG_FEATURES,
     Feature,
@@ -191,6 +192,8 @@ def _features() -> str:
         + _feature_table(more, len(FEATURES))
         + "\n## With `sensing = radar`\n\nInstead of all these. [Sensors](../sensors.md).\n\n"
         + _feature_table(RADAR_FEATURES, 0)
+        + "\n## With `dimensions = 3`\n\nInstead of all these. [Height](../height.md).\n\n"
+        + _feature_table(HEIGHT_FEATURES, 0)
         + "\n## In teams\n\nOf two against two; larger [teams](../teams.md) have more rows of "
         "allies and enemies.\n\n"
         + _feature_table(features_of("team", 2, 2), 0)
