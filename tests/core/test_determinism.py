@@ -75,6 +75,7 @@ FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
+SENSING = ("full", "radar")
 EACH_GAME = pytest.mark.parametrize(
     "game",
     [{}, {"sensing": "radar"}, {"dimensions": 3}],
@@ -257,13 +258,17 @@ def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distan
             assert np.array_equal(values[0], other.fighters[name][0]), name
 
 
-@EACH_GAME
-@pytest.mark.parametrize("sizes", [(1, 1), (2, 3)], ids="{0[0]}v{0[1]}".format)
+@pytest.mark.parametrize(
+    ("sizes", "game"),
+    [
+        *((sizes, {"sensing": sensing}) for sizes in ((1, 1), (2, 3)) for sensing in SENSING),
+        ((1, 1), {"dimensions": 3}),
+    ],
+    ids=str,
+)
 def test_it_does_not_matter_how_many_calls_an_advance_is_in(sizes, game):
     """Beliefs and missiles whose target dies in between do not depend on it either."""
     red, blue = sizes
-    if game.get("dimensions") == 3 and sizes != (1, 1):
-        pytest.skip("with height one flies against one")
     near = {"start_range_min": 6_000, "start_range_max": 9_000, "start_spacing_max": 900}
     near |= {"start_spacing_min": 300, "launch_interval": 1, **game}
     sim = Simulation(16, 3, "shooter", "snake", red_size=red, blue_size=blue, **near)

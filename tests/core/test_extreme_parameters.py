@@ -5,19 +5,10 @@ import pytest
 from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parameter_values import HEIGHT, OF_HEIGHT, of_one_game, with_pairs
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, resolve, reward_bound
-
-
-def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
-    """Move the other end of a pair along where one end passes it."""
-    values = {name: row.default for name, row in PARAMETERS.items()} | overrides
-    for low, high in PAIRS:
-        if values[low] > values[high]:
-            values[high if low in overrides else low] = values[low if low in overrides else high]
-    return values
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
 
 
 def fly_randomly(values: dict[str, float], decisions: int) -> None:
@@ -66,21 +57,6 @@ def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
     fly_randomly(with_room(with_pairs(overrides)), 100)
 
 
-def is_of_height(name: str) -> bool:
-    """True if games with height have the row."""
-    row = PARAMETERS[name]
-    ends = (row.choices[0], row.choices[-1]) if row.choices else (row.minimum, row.maximum)
-    try:
-        resolve(with_pairs({name: ends[ends[0] == row.default], **HEIGHT}), teams=True)
-    except UsageError:
-        return False
-    return True
-
-
-HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
-OF_HEIGHT = [name for name in PARAMETERS if name not in HEIGHT and is_of_height(name)]
-
-
 @pytest.mark.usefixtures("one_map")
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
 @pytest.mark.parametrize("name", OF_HEIGHT)
@@ -109,10 +85,4 @@ def any_value(name: str) -> st.SearchStrategy:
 def test_extreme_parameters_together_keep_everything_finite(values):
     for low, high in PAIRS:
         values[low], values[high] = sorted((values[low], values[high]))
-    if values["dimensions"] == 3:
-        least = 2 * values["start_height_min"]
-        values["start_height_difference_max"] = min(values["start_height_difference_max"], least)
-        others = {name: row.default for name, row in PARAMETERS.items() if name not in OF_HEIGHT}
-        kept = {name: values[name] for name in HEIGHT}
-        values = values | others | kept
-    fly_randomly(with_room(values), 50)
+    fly_randomly(with_room(of_one_game(values)), 50)

@@ -13,6 +13,7 @@ import pytest
 from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parameter_values import of_one_game
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import STG_FEATURES, Midrange, Simulation
@@ -311,12 +312,12 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
 @SETTINGS
 def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
     if {red, blue} & {*SENSOR_PILOTS}:
-        parameters["sensing"] = "radar"
+        parameters |= {"sensing": "radar", "dimensions": 2}
     if {red, blue} & {*WING_PILOTS}:
         parameters["red_size"] = max(parameters["red_size"], 2)
-    sim = Simulation(num_envs=2, red=red, blue=blue, **with_room(parameters))
+    sim = Simulation(num_envs=2, red=red, blue=blue, **with_room(of_one_game(parameters)))
     for _ in range(30):
-        sim.step(np.ones((*sim.rewards.shape, 3), np.float32))
+        sim.step(np.ones((*sim.rewards.shape, sim.core.controls), np.float32))
         shown = [*sim.fighters.values(), *sim.missiles.values(), sim.observe(), sim.rewards]
         assert all(np.isfinite(values).all() for values in shown)
         assert np.abs(sim.observe()).max() <= 1
