@@ -45,28 +45,20 @@ NEAR = {"start_range_min": 3000, "start_range_max": 9000}
 
 @pytest.mark.usefixtures("one_map")
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [*(({}, name) for name in PARAMETERS), *((HEIGHT, name) for name in OF_HEIGHT)],
+    ids=lambda value: value if isinstance(value, str) else "height" * bool(value),
+)
+def test_a_parameter_at_its_end_keeps_everything_finite(game, name, end):
     row = PARAMETERS[name]
     value = getattr(row, end)
-    overrides = {name: row.choices[value] if row.choices else value}
+    overrides = game | {name: row.choices[value] if row.choices else value}
     if row.group == "sensor":
         overrides = {"sensing": "radar"} | overrides
     if not name.startswith("start_range"):
         overrides |= NEAR
     fly_randomly(with_room(with_pairs(overrides)), 100)
-
-
-@pytest.mark.usefixtures("one_map")
-@pytest.mark.parametrize("end", ["minimum", "maximum"])
-@pytest.mark.parametrize("name", OF_HEIGHT)
-def test_a_parameter_at_its_end_keeps_everything_finite_with_height(name, end):
-    row = PARAMETERS[name]
-    value = getattr(row, end)
-    overrides = HEIGHT | {name: row.choices[value] if row.choices else value}
-    if not name.startswith("start_range"):
-        overrides |= NEAR
-    fly_randomly(with_pairs(overrides), 100)
 
 
 def any_value(name: str) -> st.SearchStrategy:

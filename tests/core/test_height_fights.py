@@ -317,7 +317,7 @@ def test_reflection_is_exact(types):
 
 
 def test_low_scenes(types):
-    """Where hits, crashes and spent missiles fall into one decision, they come in their order."""
+    """Hits, crashes and spent missiles of one decision come in their order."""
     random, game = np.random.default_rng(8), Game(types, 1, 0, time_limit=3600)
     ends, forks = set(), 0
     for _ in range(100):

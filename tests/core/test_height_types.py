@@ -281,7 +281,7 @@ def test_long_reaches_farther_than_medium_and_short_less(
 
 @pytest.mark.parametrize("z", [1000, 5000, 10_000])
 def test_short_reaches_eight_to_fifteen_kilometres_at_most_aspects(library, z):
-    """Of a target that flies across the line of sight."""
+    """Shots at a target that flies across the line of sight."""
     assert 8000 < reach(library, "short", z, (0, 1, 0)) < 15_000
 
 

@@ -215,7 +215,7 @@ def test_extremes_stay_finite(extremes):
 
 @pytest.mark.parametrize(("red", "blue"), [("light", "trainer"), ("heavy", "fast")])
 def test_types_differ(red, blue):
-    """At full throttle the better aircraft is faster after a minute."""
+    """The better aircraft is faster after a minute of full throttle."""
     speeds = {}
     for name in (red, blue):
         sim = Simulation(red_aircraft=name, **HEIGHT)

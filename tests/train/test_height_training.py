@@ -43,7 +43,7 @@ def test_the_shipped_configuration_is_of_the_game():
 
 @pytest.mark.parametrize("mode", ["discrete", "continuous"])
 def test_both_engines_learn_the_same_from_the_same(tmp_path, mode):
-    """After two updates the native engine's weights are torch's, to rounding."""
+    """The native engine's weights after two updates are torch's, to rounding."""
     weights = []
     for engine in ("native", "torch"):
         given = (HEIGHT, f"--env.action-mode={mode}", f"--train.engine={engine}")
