@@ -5,7 +5,8 @@
 // vector instructions. state_fields.h lists the quantities.
 //
 // A block has room for MR_SIDE fighters on each side, in the plane or with height, as MR_DIMENSIONS says. kernel.c and
-// state.c are compiled once for each game of isas.h, and no other .c file includes this header. Smaller fights leave the last fighters of a block unused.
+// state.c are compiled once for each game of isas.h, and no other .c file includes this header. Smaller fights leave
+// the last fighters of a block unused.
 
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The constants that follow from a simulation's parameters when it is created. types.c has those of the types with height.
+// The constants that follow from a simulation's parameters when it is created. types.c has those of the types with
+// height.
 
 #include <math.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The tables of features that agents observe. All directions are in the fighter's own frame: x along its velocity, y to
-// the left; with height x is along the horizontal part of its velocity, and z is up. No feature is a place or a compass direction. A row is
+// the left; with height x is along the horizontal part of its velocity, and z is up. No feature is a place or a compass
+// direction. A row is
 //
 //     X(name, scale, lateral, meaning)
 //
@@ -10,8 +11,9 @@
 // the row's name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
-// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES. MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which
-// have the tables of "Teams" below.
+// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.
+// MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which have the tables of "Teams" below.
+//
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
 #pragma once

@@ -137,8 +137,8 @@ static inline MrVector3 mr_unit(MrVector3 d) {
   return (MrVector3){d.x * scale, d.y * scale, d.z * scale};
 }
 
-// The thrust of a missile's motor in a step [m/s^2], which has so many physics steps to burn before it: of the boost, and
-// of boost and sustain.
+// The thrust of a missile's motor in a step [m/s^2], which has so many physics steps to burn before it: of the boost,
+// and of boost and sustain.
 static inline float mr_motor(const MrMissileType *type, float boost_left, float motor_left) {
   float boosts = mr_clip(boost_left, 0.0f, 1.0f), burns = mr_clip(motor_left, 0.0f, 1.0f);
   return type->thrust * boosts + type->sustain * (burns - boosts);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The missiles of a block during the physics steps of a decision, which steps.h and steps3.h fly. A missile affects nothing but its target's life, so
-// they are packed for these steps, from any slots and lanes: what they cost follows the missiles in the air.
+// The missiles of a block during the physics steps of a decision, which steps.h and steps3.h fly. A missile affects
+// nothing but its target's life, so they are packed for these steps, from any slots and lanes: what they cost follows
+// the missiles in the air.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 

@@ -26,16 +26,16 @@
 #define MR_QUOTE(a) MR_QUOTE2(a)
 #define MR_ISA_NAME MR_QUOTE(MR_ISA)
 
-// The games: X(with, side, dimensions), MR_SIDE and MR_DIMENSIONS in a file that is compiled for each. `side` is the size
-// of the sides: room for that many fighters on either side. `dimensions` is 2 in the plane and 3 with height. A fight
-// takes the first game of its dimensions that has room for its fighters, on whichever side they are. A build may have
-// fewer.
+// The games: X(with, side, dimensions), MR_SIDE and MR_DIMENSIONS in a file that is compiled for each. `side` is the
+// size of the sides: room for that many fighters on either side. `dimensions` is 2 in the plane and 3 with height. A
+// fight takes the first game of its dimensions that has room for its fighters, on whichever side they are. A build may
+// have fewer.
 #ifndef MR_GAMES
 #define MR_GAMES(X, with) X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 1, 3)
 #endif
 
-// In a file that is compiled for each game: a name with the game's numbers at its end, and one with the instruction set,
-// too.
+// In a file that is compiled for each game: a name with the game's numbers at its end, and one with the instruction
+// set, too.
 #define MR_OF_GAME(name) MR_PASTE(MR_PASTE(MR_PASTE(name, MR_SIDE), _), MR_DIMENSIONS)
 #define MR_OF_ISA_AND_GAME(name) MR_OF_GAME(MR_PASTE(MR_OF_ISA(name), _))
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel: one decision of a block of engagements. setup.py compiles this file once for each instruction set, with
-// the set's name as MR_ISA, and each game, MR_SIDE and MR_DIMENSIONS. All sets give the same results to the bit. The kernel's
-// functions are in this file and in the headers that are part of kernel.c, as they say at their tops.
+// the set's name as MR_ISA, and each game, MR_SIDE and MR_DIMENSIONS. All sets give the same results to the bit. The
+// kernel's functions are in this file and in the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
 #include <string.h>

@@ -28,8 +28,8 @@
 #define MR_DECLARE_KERNELS(isa) MR_GAMES(MR_DECLARE_KERNEL, isa)
 MR_ISAS(MR_DECLARE_KERNELS)
 
-// The kernel of that name, or for "auto" the best, of the game that has room for so many fighters; NULL if there is none
-// or this machine cannot run it.
+// The kernel of that name, or for "auto" the best, of the game that has room for so many fighters; NULL if there is
+// none or this machine cannot run it.
 static const MrKernel *find_kernel(const char *name, int32_t fighters, int32_t dimensions) {
 #define MR_LIST_KERNEL(isa, side, dimensions) &mr_kernel_##isa##_##side##_##dimensions,
 #define MR_LIST_KERNELS(isa) MR_GAMES(MR_LIST_KERNEL, isa)

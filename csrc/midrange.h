@@ -2,10 +2,11 @@
 //
 // Public C API of the simulation: many independent engagements of fighters and missiles, in the plane or with height.
 //
-// The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left; z is
-// up.
-// Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where one
-// fights against one, a fighter has the number of its side, and is also called a seat.
+// The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left; z
+// is up.
+//
+// Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where
+// one fights against one, a fighter has the number of its side, and is also called a seat.
 //
 // A simulation allocates all its memory at creation. Stepping neither allocates nor does I/O. Buffers passed in
 // belong to the caller. The caller checks arguments: indices, ranges, buffer sizes. Actions and controls need no
@@ -142,7 +143,8 @@ typedef struct {
   // Threads that step the engagements; they outlive the simulation. NULL: the caller alone. The result does not depend
   // on them.
   struct MrThreads *threads;
-  // The map is copied; with height it is not used. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
+  // The map is copied; with height it is not used. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor
+  // pilots of by_map are allowed.
   const MrEnvelope *envelope;
   MrObservation observation;  // goes with params.sensing
 } MrConfig;
@@ -211,10 +213,10 @@ typedef struct {
 #define MR_STATES(X)                                                                          \
   X(x, "position [m]")                                                                        \
   X(y, "position [m]")                                                                        \
-  X(direction_x, "direction of the velocity as a unit vector: cosine of the heading")         \
-  X(direction_y, "sine of the heading")                                                       \
+  X(direction_x, "direction of the velocity as a unit vector: x, in the plane cosine of the heading")         \
+  X(direction_y, "direction of the velocity: y, in the plane sine of the heading")                                                       \
   X(speed, "[m/s]")                                                                           \
-  X(alive, "1 until it is hit, then 0")                                                       \
+  X(alive, "1 until it is dead, then 0")                                                       \
   X(ammunition, "missiles left")                                                              \
   X(inbound, "missiles in the air that fly at it")                                            \
   X(time_to_go, "least time to go of those [s], at most 100, which it is without any")      \
@@ -261,7 +263,8 @@ const char *mr_isa(const MrSim *sim);
 size_t mr_state_bytes(const MrSim *sim);  // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
 int32_t mr_fighters_per_env(const MrSim *sim);
-// The number of a fighter's controls: rudder, throttle and fire in the plane; with height rudder, climb, throttle, fire.
+// The number of a fighter's controls: rudder, throttle and fire in the plane; with height rudder, climb, throttle,
+// fire.
 int32_t mr_controls(const MrSim *sim);
 // The fields of an entity; they differ between games. NULL stands for one against one in the plane. Ends with a row
 // whose name is NULL.

@@ -73,8 +73,8 @@ static inline void mr_fetch_ahead(MrAhead *ahead) {
 
 // Deaths --------------------------------------------------------------------------------------------------
 
-// When each fighter dies: the event of the hit, with height that of a crash, which is odd; MR_NEVER; or -1 if it was dead
-// before these steps.
+// When each fighter dies: the event of the hit, with height that of a crash, which is odd; MR_NEVER; or -1 if it was
+// dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
 // Flies one fighter again from the state before the first step, now only up to its death. Lanes without a death come
@@ -195,7 +195,8 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   mr_settle(sim, steps, &sky, b, picture);
 }
 
-// Brings the directions of all that flies back to length 1, from which rounding moves them with height. Once a decision.
+// Brings the directions of all that flies back to length 1, from which rounding moves them with height. Once a
+// decision.
 static inline void mr_straighten(const MrSim *sim, MrBlock *b) {
 #if MR_DIMENSIONS == 3
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_straighten_body(&b->fighters[f].body);

@@ -198,7 +198,7 @@ static inline MrSight *mr_true_sight(const MrBlock *b, int32_t fighter, int32_t 
 #endif
 }
 
-// The same of one slot's missiles in all lanes.
+// The positions of one slot's missiles to their targets, in all lanes.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]

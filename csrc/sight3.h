@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The geometry of sight.h with height. A fighter's frame is level: x along the horizontal part of its velocity, y to the
-// left, z up.
+// The geometry of sight.h with height. A fighter's frame is level: x along the horizontal part of its velocity, y to
+// the left, z up.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 

@@ -113,11 +113,11 @@ struct MrSim {
   // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
   // number from [0, 1) draws the pilot in whose share it lies.
   float pilot_ends[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
-  const struct MrKernel *kernel;       // for fights of this size
+  const struct MrKernel *kernel;       // for fights of this game
   const struct MrKernel *pair_kernel;  // of the same instruction set for one against one, which flies single shots
-  const struct MrAccess *access;       // to the state of fights of this size
-  // MrBlock and MrPicture of block.h, which are of another size for each size of the fights. Only what is compiled for
-  // the size looks into them: by mr_block and mr_picture.
+  const struct MrAccess *access;       // to the state of fights of this game
+  // MrBlock and MrPicture of block.h, which are of another size for each game. Only what is compiled for the game looks
+  // into them: by mr_block and mr_picture.
   void *blocks;
   void *pictures;     // of each block; NULL without sensors
   MrRecord *records;  // room for 2 * num_envs

@@ -82,8 +82,8 @@ static void get_field(const MrSim *sim, MrEntity kind, const MrField *field, voi
 // Checks -------------------------------------------------------------------------------------------------
 //
 // A state from outside is checked before it is flown: its fields by their ranges, and the numbers of fighters and the
-// directions that the steps rely on. `flown` is true of a state that has been flown on since it was checked: it may have
-// left the ends of the wide ranges, and directions may have drifted.
+// directions that the steps rely on. `flown` is true of a state that has been flown on since it was checked: it may
+// have left the ends of the wide ranges, and directions may have drifted.
 
 // An end of a field's range.
 static double range_end(double end, bool flown) { return flown && fabs(end) > 1e4 ? 2.0 * end : end; }

@@ -48,7 +48,7 @@
   X(float, paid_threat, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_threat") \
   X(float, paid_pressure, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_pressure")
 
-// The fields that fighters and missiles share. With height a missile has no rudder: it stays 0.
+// The fields that fighters and missiles share. With height a missile's rudder is not used.
 #define MR_BODY_FIELDS(X) \
   X(float, x, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
   X(float, y, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "position [m]") \
@@ -98,7 +98,7 @@
   X(float, rudder_command, 0, -1, 1, 1, "position that the rudder moves to") \
   X(float, throttle_command, 1, 0, 1, 1, "position that the throttle moves to") \
   X(int32_t, fire, 0, 0, MR_FIRE_HIGHEST, 1, "not 0 to launch a missile at the next decision, if allowed; in teams it says at whom, see targets.h") \
-  X(int32_t, alive, 1, 0, 1, 1, "1 until it is hit") \
+  X(int32_t, alive, 1, 0, 1, 1, "1 until it is dead") \
   X(int32_t, ammunition, 0, 0, MR_MISSILES_PER_FIGHTER, 1, "missiles left") \
   X(int32_t, ready, 0, 0, INT32_MAX, 1, "time from which the next launch is allowed [physics steps]") \
   X(int32_t, launched, 0, 0, MR_STEPS_MAX, 1, "time of the last launch [physics steps]") \

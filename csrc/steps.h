@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One physics step in the plane: the fighters' flight, and the missiles' guidance, flight and ends. RULES.md, "Flight" and
-// "Missiles". steps3.h has the step with height.
+// One physics step in the plane: the fighters' flight, and the missiles' guidance, flight and ends. RULES.md, "Flight"
+// and "Missiles". steps3.h has the step with height.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 

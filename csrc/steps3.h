@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One physics step with height: the fighters' flight and crashes, and the missiles' guidance, flight and ends. RULES.md,
-// "Height". steps.h has the step in the plane.
+// One physics step with height: the fighters' flight and crashes, and the missiles' guidance, flight and ends.
+// RULES.md, "Height". steps.h has the step in the plane.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 

@@ -36,9 +36,9 @@ static MrForces missile_forces(const MrMissileType *type, float gravity, float a
   return mr_missile_forces(type, gravity, m->position.z, m->direction, m->v, asked, thrust);
 }
 
-// The distance [m] and the time [s] of a missile that is launched at pilot_launch_speed and flies level at the height z,
-// until its motor has burnt out and it has slowed to pilot_reach_speed or is too old. It flies level even where its lift
-// does not carry it.
+// The distance [m] and the time [s] of a missile that is launched at pilot_launch_speed and flies level at the height
+// z, until its motor has burnt out and it has slowed to pilot_reach_speed or is too old. It flies level even where its
+// lift does not carry it.
 static void fly_level(const MrParams *p, const MrMissileType *type, float z, double *distance, double *time) {
   Flyer m = {{0.0f, 0.0f, z}, {1.0f, 0.0f, 0.0f}, p->pilot_launch_speed};
   MrVector3 weight = {0.0f, 0.0f, p->gravity};

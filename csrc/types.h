@@ -7,8 +7,8 @@
 
 // clang-format off
 
-// Constants of lift and drag, of aircraft and missile types alike: rows X(name, meaning). Those of drag and lift hold at
-// sea level and below the drag rise.
+// Constants of lift and drag, of aircraft and missile types alike: rows X(name, meaning). Those of drag and lift hold
+// at sea level and below the drag rise.
 #define MR_AIRFRAME3_CONSTANTS(X) \
   X(cd0, "zero-lift drag [1/m]") \
   X(k, "induced drag factor [m]") \

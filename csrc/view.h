@@ -124,8 +124,8 @@ static inline float mr_mean_height(const MrObserved *m, const MrBody *target, in
 #endif
 }
 
-// Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`) they
-// are 0 without a track. `side` is that of the missiles, which matters with height only.
+// Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`)
+// they are 0 without a track. `side` is that of the missiles, which matters with height only.
 static inline void mr_rate_missiles(const MrSim *sim, int32_t side, const MrBody *target, bool is_guided,
                                     MrObserved *m) {
   MR_FOR_LANES(i) {

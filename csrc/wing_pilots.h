@@ -66,8 +66,8 @@ static void mr_fly_in_pairs(const MrSim *sim, const MrBlock *b, const MrPicture 
 
 // Targets ------------------------------------------------------------------------------------------------
 
-// Rating of a shot by a fighter of a side at an enemy in one lane [m]: the range less R_max, and less pilot_cover if the enemy menaces the own
-// side. The least is the best.
+// Rating of a shot by a fighter of a side at an enemy in one lane [m]: the range less R_max, and less pilot_cover if
+// the enemy menaces the own side. The least is the best.
 static float mr_rate_shot(const MrSim *sim, int32_t side, const MrBody *own, const MrBody *enemy, bool menaces, int i) {
   float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
   float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / (range > 1.0f ? range : 1.0f);

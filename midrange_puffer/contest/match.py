@@ -43,7 +43,7 @@ AnyPlayer = Player | FunctionPlayer | MixedPlayer
 # * the index of a fight,
 # * its engagements that have not ended, bool [num_envs],
 # * their observations, float32 [num_envs, fighters, features],
-# * their controls as for `Simulation.step`, float32 [num_envs, fighters, 3].
+# * their controls as for `Simulation.step`, float32 [num_envs, fighters, controls].
 # `play` overwrites these arrays after the call.
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
 # A function that `play` calls before the first decision of a fight and after every one with
@@ -119,8 +119,8 @@ def play(
     ]
     shape = (len(fights), num_envs, sum(sizes))
     seen = np.empty((*shape, features), np.float32)
-    own = controls_in(int(parameters["dimensions"]))
-    commands = np.zeros((*shape, own.count), np.float32)
+    controls = controls_in(int(parameters["dimensions"])).count
+    commands = np.zeros((*shape, controls), np.float32)
     rewards = np.empty(shape, np.float32)
     records = np.empty(shape[:2], _core.RECORD)
     pending = np.ones(shape[:2], bool)

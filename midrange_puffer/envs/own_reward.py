@@ -24,9 +24,10 @@ class Fighters(NamedTuple):
 
     Attributes:
         x, y: position [m].
-        direction_x, direction_y: direction of flight, a unit vector.
+        direction_x, direction_y: direction of flight, a unit vector; with height its horizontal
+            part.
         speed: [m/s].
-        alive: 1 until the fighter is hit, then 0.
+        alive: 1 until the fighter is dead, then 0.
         ammunition: missiles left.
         inbound: number of missiles in the air that fly at it.
         time_to_go: least time to go of these missiles [s], at most 100; 100 without any.

@@ -38,19 +38,19 @@ _BODY_NAMES = {"c": "heading_cos", "s": "heading_sin", "v": "speed"}
 _HIGH_NAMES = {"c": "direction_x", "s": "direction_y", "u": "direction_z", "v": "speed"}
 
 
-def _scales(has_height: bool) -> tuple[dict[str, float], dict[str, float]]:
+def _scales(high: bool) -> tuple[dict[str, float], dict[str, float]]:
     """Returns the scales of a fighter's and of a missile's numbers in a state."""
-    if has_height:
+    if high:
         return _FIGHTER | _HIGH_BODY | {"climb": 1.0}, _MISSILE | _HIGH_BODY
     return _FIGHTER, _MISSILE
 
 
-def state_names(agents: Sequence[str], has_height: bool = False) -> tuple[str, ...]:
+def state_names(agents: Sequence[str], high: bool = False) -> tuple[str, ...]:
     """Returns the names of a state's numbers, in an engagement of these agents, red's first."""
     missiles = _core.MISSILES // _core.FIGHTERS * len(agents)
     slots = [f"missile_{slot}" for slot in range(missiles)]
-    fighter, missile = _scales(has_height)
-    names = _HIGH_NAMES if has_height else _BODY_NAMES
+    fighter, missile = _scales(high)
+    names = _HIGH_NAMES if high else _BODY_NAMES
     return (
         "time_left",
         *(f"{agent}_{names.get(name, name)}" for agent in agents for name in fighter),

@@ -11,7 +11,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HEIGHT, PLANE, Controls
-from midrange_puffer.game.parameters import FULL, RADAR, is_team, observed, sizes_of
+from midrange_puffer.game.parameters import FULL, RADAR, has_height, is_team, observed, sizes_of
 
 if TYPE_CHECKING:
     from midrange_puffer.gymnasium_import import gymnasium
@@ -154,15 +154,20 @@ class Seeing(Protocol):
         ...
 
 
-def check_flies(name: str, player: Seeing, features: int) -> None:
-    """Raises UsageError if a player cannot fly where a team observes `features`, or with height."""
-    if not player.features or player.features == features:
-        return
-    own, here = (controls_of(count).dimensions for count in (player.features, features))
+def _check_dimensions(name: str, features: int, here: int) -> None:
+    """Raises UsageError if a policy of so many features is of other dimensions."""
+    own = controls_of(features).dimensions
     if own != here:
         raise UsageError(
             f"{name} is of dimensions = {own}: it cannot fly where dimensions = {here}"
         )
+
+
+def check_flies(name: str, player: Seeing, features: int) -> None:
+    """Raises UsageError if a player cannot fly where a team observes `features`, or with height."""
+    if not player.features or player.features == features:
+        return
+    _check_dimensions(name, player.features, controls_of(features).dimensions)
     if not rows_of(player.features):
         raise UsageError(f"{name} is of one against one: it cannot fly in a team")
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
@@ -179,11 +184,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
-    own, other = controls_of(features).dimensions, 3 if observation == _core.HEIGHT else 2
-    if own != other:
-        raise UsageError(
-            f"{name} is of dimensions = {own}: it cannot fly where dimensions = {other}"
-        )
+    _check_dimensions(name, features, 3 if observation == _core.HEIGHT else 2)
     count = _core.OBSERVATIONS[observation]
     if len(RADAR_FEATURES) in (features, count):
         own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
@@ -203,7 +204,7 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
         for player in players:
             check_flies("a policy", player, count)
         return observation
-    if parameters["dimensions"] == HEIGHT.dimensions:
+    if has_height(parameters):
         least, largest = [], _core.HEIGHT
     else:
         *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")

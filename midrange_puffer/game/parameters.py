@@ -225,15 +225,15 @@ def require_height(parameters: Parameters, what: str) -> None:
         raise ValueError(f"{what}: with height only, and this game has dimensions = 2")
 
 
-def needs_map(pilots: Iterable[str], observation: str) -> bool:
-    """True if a pilot or the observation uses the map of the missile envelope, which takes time."""
-    return observation == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
-
-
 def require_plane(parameters: Parameters, what: str) -> None:
     """Raises UsageError if a game has height. `what` is what only the plane has."""
     if has_height(parameters):
         raise UsageError(f"{what}: in the plane only, and this game has dimensions = 3")
+
+
+def needs_map(pilots: Iterable[str], observation: str) -> bool:
+    """True if a pilot or the observation uses the map of the missile envelope, which takes time."""
+    return observation == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
 
 
 def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:

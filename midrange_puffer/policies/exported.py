@@ -223,7 +223,7 @@ class ExportedPolicy(PolicyModule):
 
     Attributes:
         entries: the file's metadata.
-        features, memory_size, is_continuous: as for `Policy` and `Recurrent`.
+        features, memory_size, is_continuous, action_size: as for `Policy` and `Recurrent`.
 
     Raises:
         CheckpointError: The file is damaged, not ours or of another version.

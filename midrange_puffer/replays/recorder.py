@@ -176,8 +176,10 @@ def save_instructive(
                 miss = nearest_miss(replay.paths(), seat)
                 replay = replace(replay, meta={**replay.meta, "nearest_miss": miss})
             replays[place] = replay
-        if kind == CLOSEST and all("nearest_miss" in replay.meta for replay in replays.values()):
-            nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
+        if kind == CLOSEST:  # with height no miss is known: they stay in the order of nearness
+            nearest = sorted(
+                replays, key=lambda place: replays[place].meta.get("nearest_miss", 0.0)
+            )
             replays = {place: replays[place] for place in nearest[:wanted]}
         taken |= set(replays)
         for replay in replays.values():

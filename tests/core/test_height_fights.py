@@ -101,7 +101,7 @@ def random_controls(seed: int, num_envs: int) -> Iterator[np.ndarray]:
 
 @pytest.mark.parametrize("settings", [{}, OTHERWISE], ids=["default", "otherwise"])
 def test_whole_fights(types, settings):
-    """Under random controls both fly to the same places, and end alike."""
+    """Both fly to the same places under random controls, and end alike."""
     game = Game(types, 4, 3, **(CLOSE | settings))
     fights = {env: game.copy(env) for env in range(4)}
     hits = gone = forks = decisions = 0

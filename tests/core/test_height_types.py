@@ -24,6 +24,8 @@ from height_performance import (
 )
 from places import CSRC
 
+from midrange_puffer.game.parameters import PARAMETERS
+
 AIRCRAFT = ("light", "heavy", "fast", "trainer")
 MISSILES = ("medium", "long", "short")
 RULES = (CSRC / "RULES.md").read_text()
@@ -77,6 +79,12 @@ def test_the_rules_give_the_values_of_the_types(library):
 def test_these_are_all_types(library):
     assert (*height.types(library, "aircraft"),) == AIRCRAFT
     assert (*height.types(library, "missile"),) == MISSILES
+
+
+def test_the_choices_are_the_types_of_the_table(library):
+    for kind in ("aircraft", "missile"):
+        for side in ("red", "blue"):
+            assert PARAMETERS[f"{side}_{kind}"].choices == tuple(height.types(library, kind))
 
 
 # Aircraft against JSBSim ------------------------------------------------------------------------

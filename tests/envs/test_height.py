@@ -1,14 +1,11 @@
 """The game with height in the environments, replays and policies, and what it refuses."""
 
-import ctypes
 from itertools import product
 
 import gymnasium
 import numpy as np
 import pytest
-from c_programs import build_library
 from gymnasium.utils.env_checker import check_env
-from height import type_names
 from pettingzoo.test import parallel_api_test
 from policies import random_policy
 from replays import with_parameters
@@ -172,20 +169,6 @@ def test_the_header_of_a_replay_says_how_many_controls():
     forged = with_parameters(recorder.replay().to_bytes(), lambda game: game.update(HEIGHT))
     with pytest.raises(ReplayError, match="its controls are not those of 1 decisions"):
         Replay.from_bytes(forged)
-
-
-def test_the_choices_are_the_types_of_the_table(library_of_types):
-    for name, types in library_of_types.items():
-        for side in ("red", "blue"):
-            assert PARAMETERS[f"{side}_{name}"].choices == tuple(types)
-
-
-@pytest.fixture(scope="module")
-def library_of_types(tmp_path_factory) -> dict[str, list[str]]:
-    """Returns the names in csrc/aircraft.h, in their order."""
-    folder = tmp_path_factory.mktemp("types")
-    library = ctypes.CDLL(str(build_library(folder, "height_flight", "cc")))
-    return {kind: type_names(library, kind) for kind in ("aircraft", "missile")}
 
 
 EXTREMES = [

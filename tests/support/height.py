@@ -154,11 +154,6 @@ def limits(library: ctypes.CDLL, kind: str) -> dict[str, tuple[float, float]]:
     return found
 
 
-def type_names(library: ctypes.CDLL, kind: str) -> list[str]:
-    """Returns the names of the types of "aircraft" or of a "missile", in their order."""
-    return _names(library, f"{kind}_type_names")
-
-
 def _names(library: ctypes.CDLL, array: str) -> list[str]:
     names, count = [], 0
     while text := (ctypes.c_char_p * (count + 1)).in_dll(library, array)[count]:

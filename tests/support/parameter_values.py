@@ -7,7 +7,7 @@ HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
 
 
 def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
-    """Move the other end of a pair along where one end passes it."""
+    """Moves the other end of a pair along where one end passes it."""
     values = {name: row.default for name, row in PARAMETERS.items()} | overrides
     for low, high in PAIRS:
         if values[low] > values[high]:

@@ -82,6 +82,8 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
     assert cli.run("eval", words) == 0
     replays = list((tmp_path / "kept").glob("**/*.replay"))
     assert replays
+    for kind in ("lost", "closest", "longest", "first"):
+        assert sum(f"_{kind}_" in path.name for path in replays) <= 1
     for path in replays:
         replay = Replay.read(path)
         replay.verify()
