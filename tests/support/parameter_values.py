@@ -17,6 +17,8 @@ def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
 
 def _is_of_height(name: str) -> bool:
     row = PARAMETERS[name]
+    if row.group == "sensor":  # allowed with full information, but without a meaning
+        return False
     ends = (row.choices[0], row.choices[-1]) if row.choices else (row.minimum, row.maximum)
     try:
         resolve(with_pairs({name: ends[ends[0] == row.default], **HEIGHT}), teams=True)
