@@ -16,6 +16,9 @@ LEARNER_CORES = {"gpu": 1, "cpu": 4}
 # The native engine sums a minibatch in this many parts, so that more threads would be idle.
 # It is also the default of commands that only fly engagements.
 MOST_THREADS = 16
+# Up to this width the native engine on a few cores outruns torch on a GPU, which mostly starts
+# kernels: docs/scaling.md has both, on one machine.
+WIDTH_FOR_CPU = 128
 
 
 @dataclass(frozen=True)
@@ -41,16 +44,16 @@ class Machine:
     is_launched: bool = False
 
 
-def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
-    """Returns (device, reason) for a value of train.device.
+def choose_device(config: Config, machine: Machine) -> tuple[Config, str]:
+    """Settles train.device; returns the new configuration and the reason in words.
 
     Raises:
         ConfigError: The device is not there, or not for each rank.
     """
+    wanted, reason = config.train.device, "as configured"
+    device = wanted
     if wanted == "auto":
-        device, reason = ("cuda", machine.gpus[0]) if machine.gpus else ("cpu", "no CUDA device")
-    else:
-        device, reason = wanted, "as configured"
+        device, reason = _best_device(config, machine)
     kind, _, index = device.partition(":")
     if kind == "cuda" and int(index or 0) >= len(machine.gpus):
         raise ConfigError(
@@ -65,7 +68,22 @@ def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
             f"train.device = cuda: {machine.ranks_here} ranks on this machine, which has "
             f"{len(machine.gpus)} CUDA devices; use fewer ranks"
         )
-    return device, reason
+    return config.replaced("train", reason, device=device), reason
+
+
+def _best_device(config: Config, machine: Machine) -> tuple[str, str]:
+    if not machine.gpus:
+        return "cpu", "no CUDA device"
+    train, gpu = config.train, ("cuda", machine.gpus[0])
+    if train.engine == "native":
+        return "cpu", "train.engine is native"
+    is_for_gpu = train.precision != "float32" or train.pin_memory or train.cpu_offload
+    on_cpu = config.replaced("train", "", device="cpu")
+    if train.engine == "torch" or is_for_gpu or _reason_against_native(on_cpu):
+        return gpu
+    if config.policy["hidden_size"] > WIDTH_FOR_CPU:
+        return gpu
+    return "cpu", f"faster than a GPU up to policy.hidden_size = {WIDTH_FOR_CPU}"
 
 
 def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:

@@ -294,7 +294,8 @@ class TrainConfig(Typed):
     """[train]: the trainer."""
 
     device: str = key("auto", words=AUTO, check=_check_device, meaning=
-        "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there is one, else cpu")
+        "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there "
+        "is one and the native engine on the CPU would not be faster, else cpu")
     engine: Literal["auto", "native", "torch"] = key("auto", meaning=
         "what computes policy and update: native = the C learner, for an MLP in float32 on the "
         "CPU; torch = anything; auto = native where it can")

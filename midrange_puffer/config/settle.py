@@ -49,9 +49,8 @@ def settle(config: Config, machine: Machine) -> Config:
         ConfigError: It does not fit together, or not on this machine.
     """
     check_threads(config, machine)
-    device, reason = choose_device(config.train.device, machine)
-    config = config.replaced("train", reason, device=device)
-    print(f"device {device} ({reason})")
+    config, reason = choose_device(config, machine)
+    print(f"device {config.train.device} ({reason})")
     _check_computing(config)
     config, reason = choose_engine(config)
     divided = config.vec.num_envs == "auto"

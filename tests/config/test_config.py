@@ -307,13 +307,31 @@ def test_a_memory_is_empty_at_the_start_of_every_segment():
     check_training(config.replaced("cluster", "a test", engine="ray"), AGENTS)
 
 
-@pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])
-def test_device_auto_takes_cuda_where_it_is(cuda, device):
-    here = machine(gpus=cuda)
-    assert choose_device("auto", here)[0] == device
-    assert choose_device("cpu", here)[0] == "cpu"
-    with pytest.raises(ConfigError, match=f"train.device = cuda:2: {cuda} CUDA devices found"):
-        choose_device("cuda:2", here)
+@pytest.mark.parametrize(
+    ("words", "gpus", "device"),
+    [
+        ([], 0, "cpu"),
+        ([], 2, "cpu"),
+        (["--policy.hidden-size=256"], 0, "cpu"),
+        (["--policy.hidden-size=256"], 2, "cuda"),
+        (["--policy.hidden-size=256", "--train.engine=native"], 2, "cpu"),
+        (["--train.engine=torch"], 2, "cuda"),
+        (["--train.precision=bfloat16"], 2, "cuda"),
+        (["--train.pin-memory=True"], 2, "cuda"),
+        (["--base.rnn-name=Recurrent"], 2, "cuda"),
+        (["--train.device=cpu", "--train.engine=torch"], 2, "cpu"),
+        (["--train.device=cuda:1"], 2, "cuda:1"),
+    ],
+)
+def test_device_auto_is_the_gpu_where_the_native_engine_is_not_faster(words, gpus, device):
+    config, _ = choose_device(load_config(None, words), machine(gpus=gpus))
+    assert config.train.device == device
+
+
+@pytest.mark.parametrize("gpus", [0, 2])
+def test_a_gpu_that_is_not_there_is_named(gpus):
+    with pytest.raises(ConfigError, match=f"train.device = cuda:2: {gpus} CUDA devices found"):
+        choose_device(load_config(None, ["--train.device=cuda:2"]), machine(gpus=gpus))
 
 
 @pytest.mark.parametrize(

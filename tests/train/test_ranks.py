@@ -21,6 +21,7 @@ from places import SUPPORT
 from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.machine import choose_device
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.train import ranks, run_folder
@@ -315,9 +316,9 @@ def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
 )
 def test_ranks_have_a_device_each(device, said):
     here = machine(gpus=2, has_mps=True, ranks=4, ranks_here=4)
-    assert choose_device("cpu", here) == ("cpu", "as configured")
+    choose_device(load_config(None, ["--train.device=cpu"]), here)
     with pytest.raises(ConfigError, match=said):
-        choose_device(device, here)
+        choose_device(load_config(None, [f"--train.device={device}"]), here)
 
 
 def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
