@@ -117,6 +117,10 @@ typedef struct {
 #define MR_TYPE_VALUES(name, meaning, ...) {__VA_ARGS__},
 static const MrAircraftFields mr_aircraft_types[] = {MR_AIRCRAFT_TYPES(MR_TYPE_VALUES)};
 static const MrMissileFields mr_missile_types[] = {MR_MISSILE_TYPES(MR_TYPE_VALUES)};
+enum {
+  MR_AIRCRAFT_TYPE_COUNT = sizeof mr_aircraft_types / sizeof *mr_aircraft_types,
+  MR_MISSILE_TYPE_COUNT = sizeof mr_missile_types / sizeof *mr_missile_types
+};
 
 static inline MrAirframe3 mr_derive_airframe3(const MrAirframeFields *of, double gravity) {
   double onset2 = (double)of->onset_mach * (double)of->onset_mach;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "isas.h"
+#include "kernel.h"
 #include "simulation.h"
 #include "state_fields.h"
 
@@ -96,6 +97,19 @@ static inline MrBlock *mr_block(const MrSim *sim, int32_t block) { return (MrBlo
 // The picture of a block; NULL without sensors. With height there are no sensors.
 static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
   return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
+}
+
+// The types that a block's engagements fly; NULL in the plane.
+static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
+  if (MR_DIMENSIONS == 2) return NULL;
+  return sim->types.are_drawn ? sim->rosters + (b - (const MrBlock *)sim->blocks) : sim->rosters;
+}
+
+// Notes the types that the engagement in a lane draws.
+static inline void mr_enlist(const MrSim *sim, int32_t block, int lane) {
+  const MrBlock *b = mr_block(sim, block);
+  if (MR_DIMENSIONS == 2 || !sim->types.are_drawn) return;
+  mr_fill_roster(sim, b->engagement[lane], b->episode[lane], &sim->rosters[block], lane);
 }
 
 // Sides ---------------------------------------------------------------------------------------------------

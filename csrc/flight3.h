@@ -26,6 +26,28 @@ typedef struct {
 
 static inline float mr_dot(MrVector3 a, MrVector3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
+// Types ---------------------------------------------------------------------------------------------------
+
+// Copies of the constants that a side flies with in lane i.
+#define MR_TAKE_CONSTANT(name, meaning) .name = of->name[i],
+
+static inline MrAircraft mr_aircraft_at(const MrRoster *roster, int32_t side, int i) {
+  const MrAircraftLanes *of = &roster->aircraft[side];
+  return (MrAircraft){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_AIRCRAFT_CONSTANTS(MR_TAKE_CONSTANT)};
+}
+
+static inline MrMissileType mr_missile_type_at(const MrRoster *roster, int32_t side, int i) {
+  const MrMissileLanes *of = &roster->missiles[side];
+  return (MrMissileType){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_MISSILE_CONSTANTS(MR_TAKE_CONSTANT)};
+}
+
+static inline MrReach mr_reach_at(const MrRoster *roster, int32_t side, int i) {
+  const MrReachLanes *of = &roster->reach[side];
+  return (MrReach){MR_REACH_CONSTANTS(MR_TAKE_CONSTANT)};
+}
+
+#undef MR_TAKE_CONSTANT
+
 // Forces --------------------------------------------------------------------------------------------------
 
 // The zero-lift drag [1/m]: flat below the onset, a peak near the peak Mach number, another level far above it.

@@ -160,6 +160,7 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   to->engagement[lane] = engagement;
   to->episode[lane] = episode;
   mr_start(sim, to, lane);
+  mr_enlist(sim, block, lane);
   if (!sim->pictures) return;
   MrPicture *picture = mr_picture(sim, block), seen;
   MrBlock b = *to;

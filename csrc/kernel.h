@@ -50,15 +50,17 @@ typedef struct MrAccess {
   // The name of the first thing that is wrong in the blocks and pictures of a snapshot; or NULL. They may be at any
   // address, aligned or not. `pictures` is NULL without sensors.
   const char *(*find_wrong)(const MrSim *sim, const char *blocks, const char *pictures);
-  void (*count_live)(MrSim *sim);  // counts the missiles of each slot anew
+  void (*take_over)(MrSim *sim);  // derives anew what follows from the blocks of a snapshot
   uint64_t (*fight_hash)(const MrSim *sim);
   uint64_t (*state_hash)(const MrSim *sim);
 } MrAccess;
 
 // Derives the constants from the parameters (constants.c).
 MrConstants mr_derive_constants(const MrParams *params, const MrKernel *kernel);
-// Derives the constants of the types with height (types.c), and replaces those that depend on them.
-void mr_derive_types(const MrParams *params, MrTypes *types, MrConstants *constants);
+// Derives the types with height (types.c), and replaces the constants that depend on them.
+void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *constants);
+// Writes the types of an engagement into a lane of a roster, with height.
+void mr_fill_roster(const MrSim *sim, int32_t engagement, int32_t episode, MrRoster *roster, int lane);
 
 // Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {

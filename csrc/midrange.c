@@ -57,21 +57,6 @@ const char *const *mr_isas(void) { return mr_isas_here(); }
 
 // Creation -----------------------------------------------------------------------------------------------
 
-// Upper ends of the pilots' shares of [0, 1), in the order of MrPilot. The share of the last pilot with a weight ends
-// at 1.
-static void share_out(const float weights[MR_PILOT_COUNT], float ends[MR_PILOT_COUNT]) {
-  float total = 0.0f, end = 0.0f;
-  int last = 0;
-  for (int i = 0; i < MR_PILOT_COUNT; i++) {
-    total += weights[i];
-    if (weights[i] > 0.0f) last = i;
-  }
-  for (int i = 0; i < MR_PILOT_COUNT; i++) {
-    end += weights[i] / total;
-    ends[i] = i < last ? end : 1.0f;  // exactly 1: the sum may be off by rounding
-  }
-}
-
 static MrMap arrange_map(const MrEnvelope *e) {
   MrMap map = {
       .launch_speed_min = e->launch_speed_min,
@@ -121,12 +106,13 @@ MrSim *mr_create(const MrConfig *config) {
   if (!sim) return NULL;
   sim->params = config->params;
   sim->constants = mr_derive_constants(&config->params, pairs);
-  if (config->params.dimensions == 3) mr_derive_types(&config->params, &sim->types, &sim->constants);
+  bool has_height = config->params.dimensions == 3;
+  if (has_height) mr_derive_types(config, &sim->types, &sim->constants);
   sim->seed = config->seed;
   sim->num_envs = config->num_envs;
   sim->num_blocks = (config->num_envs + MR_LANES - 1) / MR_LANES;
   sim->auto_reset = config->auto_reset;
-  sim->has_map = config->envelope != NULL && config->params.dimensions == 2;
+  sim->has_map = config->envelope != NULL && !has_height;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
   sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
@@ -137,21 +123,24 @@ MrSim *mr_create(const MrConfig *config) {
   sim->sizes[1] = config->params.blue_size;
   sim->fighters = fighters;
   for (int32_t f = 0; f < fighters; f++) {
-    share_out(config->pilot_weights[f], sim->pilot_ends[f]);
+    mr_share_out(config->pilot_weights[f], MR_PILOT_COUNT, sim->pilot_ends[f]);
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
     sim->agents_per_env += sim->is_agent[f];
   }
   bool senses = config->params.sensing == MR_SENSING_RADAR;
   sim->blocks = make_blocks(sim->num_blocks, sim->access->block_bytes);
   if (senses) sim->pictures = make_blocks(sim->num_blocks, sim->access->picture_bytes);
+  if (has_height) sim->rosters = make_blocks(sim->types.are_drawn ? sim->num_blocks : 1, sizeof *sim->rosters);
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
   sim->threads = config->threads;
-  if (!sim->blocks || (senses && !sim->pictures) || !sim->records || !sim->fresh_records || !sim->ended) {
+  bool has_all = sim->blocks && (!senses || sim->pictures) && (!has_height || sim->rosters);
+  if (!has_all || !sim->records || !sim->fresh_records || !sim->ended) {
     mr_destroy(sim);
     return NULL;
   }
+  if (has_height) MR_EACH_LANE(i) mr_fill_roster(sim, 0, 0, sim->rosters, i);
   mr_reset(sim, config->seed);
   return sim;
 }
@@ -160,6 +149,7 @@ void mr_destroy(MrSim *sim) {
   if (!sim) return;
   mr_free_aligned(sim->blocks);
   mr_free_aligned(sim->pictures);
+  mr_free_aligned(sim->rosters);
   free(sim->records);
   free(sim->fresh_records);
   free(sim->ended);
@@ -361,7 +351,7 @@ const char *mr_restore(MrSim *sim, const void *bytes) {
   if (wrong) return wrong;
   memcpy(&sim->seed, bytes, sizeof sim->seed);
   memcpy(sim->blocks, blocks, blocks_bytes(sim));
-  sim->access->count_live(sim);
+  sim->access->take_over(sim);
   if (sim->pictures) memcpy(sim->pictures, pictures, pictures_bytes(sim));
   return NULL;
 }

@@ -20,8 +20,9 @@
 
 #include "params.h"
 
-enum { MR_LANES = 16 };  // engagements in a block, one in each vector lane
-enum { MR_SIDES = 2 };   // red and blue
+enum { MR_LANES = 16 };     // engagements in a block, one in each vector lane
+enum { MR_TYPES_MAX = 8 };  // room for types of aircraft, and of missiles, with height
+enum { MR_SIDES = 2 };      // red and blue
 // Fighters of a side, and of both sides.
 enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };
 // Slots of a fighter for missiles in the air: the greatest value of the parameter `ammunition`.
@@ -138,6 +139,9 @@ typedef struct {
   // Share of engagements in which each pilot flies each fighter. A fighter that is to be an agent's has all its weight
   // on MR_PILOT_agent. Fighters of one side with the same weights have the same pilot in an engagement.
   float pilot_weights[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
+  // With height: shares of the engagements in which each type of aircraft and missile flies for each side, in the order
+  // of aircraft.h. Where all of a side's are 0, all its engagements have the type that params names.
+  float aircraft_weights[MR_SIDES][MR_TYPES_MAX], missile_weights[MR_SIDES][MR_TYPES_MAX];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
   // Threads that step the engagements; they outlive the simulation. NULL: the caller alone. The result does not depend
@@ -165,6 +169,17 @@ typedef struct {
   int32_t age;                    // physics steps since launch
   float x, y, z, direction_x, direction_y, direction_z, speed, rudder;
 } MrMissileState;
+
+// The types that a side flies in an engagement with height, and factors by which these are varied.
+typedef struct {
+  int32_t aircraft, missile;  // places in the tables of aircraft.h
+  struct {
+    float thrust, drag, lift, induced_drag;  // `drag` is that without lift
+  } aircraft_factors;
+  struct {
+    float thrust, drag, lift, burn_time;
+  } missile_factors;
+} MrDrawnTypes;
 
 // One finished engagement.
 typedef struct {
@@ -324,6 +339,8 @@ void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState 
 const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
 // Launches a missile at once, at the nearest enemy; the launch interval does not count. Returns false when the fighter
 // is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
+// The types of the sides in an engagement, with height.
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]);
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
 // Copies one field of mr_fields(sim, entity) from all engagements. values: [num_envs][entities of that kind in one

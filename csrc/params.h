@@ -11,7 +11,8 @@
 // The groups rules, flight, missile, sensor and start define the game. Training may change the groups reward and pilot
 // without changing what a result means, since evaluation always takes their defaults.
 //
-// A row whose unit has names with bars between them is a choice: its numbers stand for these names, from 0.
+// A row whose unit has names with bars between them is a choice: its numbers stand for these names, from 0. With plus
+// signs between them it is a choice that may be mixed: an engagement draws one of several.
 //
 // The bound of a reward follows from the units of its rows. A row of unit "1" is the weight of a potential within
 // +-1, a row of unit "1/s" is the weight of a rate within +-1, and a row of unit "result" is what a result pays.
@@ -29,10 +30,12 @@
   X(rules, int, red_size, 1, 1, 8, "fighters", "fighters of red") \
   X(rules, int, blue_size, 1, 1, 8, "fighters", "fighters of blue") \
   X(rules, int, dimensions, 2, 2, 3, "1", "2 = in the plane; 3 = with height, where types of aircraft and missiles replace most of the groups flight and missile") \
-  X(rules, int, red_aircraft, 0, 0, 3, "light|heavy|fast|trainer", "with height: red's type of aircraft") \
-  X(rules, int, blue_aircraft, 0, 0, 3, "light|heavy|fast|trainer", "with height: blue's type of aircraft") \
-  X(rules, int, red_missile, 0, 0, 2, "medium|long|short", "with height: red's type of missile") \
-  X(rules, int, blue_missile, 0, 0, 2, "medium|long|short", "with height: blue's type of missile") \
+  X(rules, int, red_aircraft, 0, 0, 3, "light+heavy+fast+trainer", "with height: red's type of aircraft, or a mix: light:2,heavy:1") \
+  X(rules, int, blue_aircraft, 0, 0, 3, "light+heavy+fast+trainer", "with height: blue's type of aircraft, or a mix") \
+  X(rules, int, red_missile, 0, 0, 2, "medium+long+short", "with height: red's type of missile, or a mix: medium:4,long:2") \
+  X(rules, int, blue_missile, 0, 0, 2, "medium+long+short", "with height: blue's type of missile, or a mix") \
+  X(rules, float, aircraft_spread, 0, 0, 0.3, "1", "with height: each engagement draws factors of each aircraft's thrust, drag, lift and induced drag, from 1 - this to 1 + this") \
+  X(rules, float, missile_spread, 0, 0, 0.3, "1", "with height: likewise of the thrust, drag, lift and burn time of each side's missiles") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
@@ -224,6 +227,8 @@
   X(blue_aircraft, 10, 0) \
   X(red_missile, 10, 0) \
   X(blue_missile, 10, 0) \
+  X(aircraft_spread, 10, 0) \
+  X(missile_spread, 10, 0) \
   X(fighter_climb_rate, 10, 2) \
   X(start_height_min, 10, 5000) \
   X(start_height_max, 10, 10000) \

@@ -171,11 +171,11 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   if (steps < 1) return;
   MrSky sky;
   MrPacked *p = &sky.missiles;
-  mr_begin_sky(sim, &sky);
+  mr_begin_sky(sim, b, &sky);
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
 #if MR_DIMENSIONS == 3
-  mr_pack_types(&sky.types, p);
+  mr_pack_types(sim, sky.roster, p);
 #endif
   if (picture) mr_pack_beliefs(b, picture, &sky.believed);
   mr_note_fighters(sim, sky.flyers, &sky.fighters);

@@ -99,8 +99,11 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
                              const MrSight *sight, float nez[MR_LANES]) {
   (void)sight;
   const MrBody *own = &b->fighters[fighter].body;
-  const MrReach *reach = &sim->types.reach[mr_side(sim, fighter)];
-  MR_FOR_LANES(i) nez[i] = reach->nez + reach->nez_by_thin * mr_air(0.5f * (own->z[i] + enemy->z[i])).thin;
+  const MrRoster *roster = mr_roster(sim, b);
+  MR_FOR_LANES(i) {
+    MrReach reach = mr_reach_at(roster, mr_side(sim, fighter), i);
+    nez[i] = reach.nez + reach.nez_by_thin * mr_air(0.5f * (own->z[i] + enemy->z[i])).thin;
+  }
 }
 
 #else
@@ -129,12 +132,13 @@ static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, 
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
+  const MrRoster *roster = mr_roster(sim, b);
   int32_t side = mr_side(sim, fighter);
   MR_ALIGNED float nez[MR_LANES];
   mr_look_up_r_nez(sim, b, fighter, enemy, sight, nez);
   MR_FOR_LANES(i) {
-    int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(sim, side, &f->body, enemy, sight->approach[i], i)) &
-              (f->ammunition[i] > t->reserve[i]);
+    float r_max = mr_r_max(sim, roster, side, &f->body, enemy, sight->approach[i], i);
+    int far = (sight->range[i] < t->fire_r_max[i] * r_max) & (f->ammunition[i] > t->reserve[i]);
     int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
     fire[i] = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
@@ -187,12 +191,14 @@ static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int
 #define MR_PILOT_LEVEL_TIME 8.0f
 
 // Sets the climb of fighting pilots: they dive while a missile threatens them, else they go to their height.
-static void mr_choose_climb(const MrSim *sim, int32_t side, const MrThreat *threat, MrFighter *f) {
-  float inverse = 1.0f / sim->types.aircraft[side].climb_sine, dive = -sim->params.pilot_dive;
+static void mr_choose_climb(const MrSim *sim, const MrRoster *roster, int32_t side, const MrThreat *threat,
+                            MrFighter *f) {
+  const float *climb_sine = roster->aircraft[side].climb_sine;
+  float dive = -sim->params.pilot_dive;
   MR_FOR_LANES(i) {
     int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
     float sine = (f->tactics.height[i] - f->body.z[i]) / (MR_PILOT_LEVEL_TIME * f->body.v[i]);
-    float climb = mr_clip(mr_clip(sine, -MR_PILOT_CLIMB, MR_PILOT_CLIMB) * inverse, -1.0f, 1.0f);
+    float climb = mr_clip(mr_clip(sine, -MR_PILOT_CLIMB, MR_PILOT_CLIMB) * (1.0f / climb_sine[i]), -1.0f, 1.0f);
     climb = mr_select(threat->present[i], dive, climb);
     f->climb_command[i] = mr_select(mine, climb, f->climb_command[i]);
   }
@@ -295,7 +301,7 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
     MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
 #if MR_DIMENSIONS == 3
-  mr_choose_climb(sim, mr_side(sim, fighter), threat, f);
+  mr_choose_climb(sim, mr_roster(sim, b), mr_side(sim, fighter), threat, f);
 #endif
 }
 

@@ -97,12 +97,13 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 
 // R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. RULES.md, "Height".
 // `side` is the shooter's.
-static inline float mr_r_max(const MrSim *sim, int32_t side, const MrBody *own, const MrBody *enemy, float approach,
-                             int i) {
-  const MrReach *reach = &sim->types.reach[side];
-  float thin = mr_min(mr_air(0.7f * own->z[i] + 0.3f * enemy->z[i]).thin, reach->thin_max);
-  float time = reach->time + reach->time_by_thin * thin;
-  return reach->range + reach->range_by_thin * thin + time * approach;
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *own,
+                             const MrBody *enemy, float approach, int i) {
+  (void)sim;
+  MrReach reach = mr_reach_at(roster, side, i);
+  float thin = mr_min(mr_air(0.7f * own->z[i] + 0.3f * enemy->z[i]).thin, reach.thin_max);
+  float time = reach.time + reach.time_by_thin * thin;
+  return reach.range + reach.range_by_thin * thin + time * approach;
 }
 
 // A fighter that runs gains this much speed while a missile chases it [m/s], as pilots judge it.
@@ -119,10 +120,11 @@ static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
 
 // Chase reach [m] of a side's missile on a target that runs straight away at `speed`, in the air halfway between their
 // heights.
-static inline float mr_chase_reach(const MrSim *sim, int32_t side, float v, float age, float speed, float mean_height) {
-  const MrMissileType *type = &sim->types.missiles[side];
-  float boost = mr_max(type->burn_steps - age, 0.0f), burn = mr_max(type->motor_steps - age, 0.0f);
-  float thrust = (type->thrust * boost + type->sustain * (burn - boost)) / mr_max(burn, 1.0f);
-  float cd0 = type->frame.cd0 * MR_CHASE_DRAG * mr_air(mean_height).density;
-  return mr_chase(cd0, thrust, burn * sim->constants.dt, sqrtf(type->spent2), v, speed);
+static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, float v, float age,
+                                   float speed, float mean_height, int i) {
+  MrMissileType type = mr_missile_type_at(roster, side, i);
+  float boost = mr_max(type.burn_steps - age, 0.0f), burn = mr_max(type.motor_steps - age, 0.0f);
+  float thrust = (type.thrust * boost + type.sustain * (burn - boost)) / mr_max(burn, 1e-3f);
+  float cd0 = type.frame.cd0 * MR_CHASE_DRAG * mr_air(mean_height).density;
+  return mr_chase(cd0, thrust, burn * sim->constants.dt, sqrtf(type.spent2), v, speed);
 }

@@ -77,28 +77,11 @@ typedef struct {
   _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
 } MrMap;
 
-// The pilots' estimates of a missile's flight, linear in the thinness of the air, 1 / density: the value at 0, and the
-// growth. RULES.md, "Height".
-typedef struct {
-  float range, range_by_thin;  // of level flight until it has slowed to pilot_reach_speed [m]
-  float time, time_by_thin;    // of that flight [s]
-  float nez, nez_by_thin;      // R_NEZ [m]
-  float thin_max;              // where that flight lasts for the missile's life
-} MrReach;
-
-// With height: the types that each side flies.
-typedef struct {
-  float gravity;     // [m/s^2]
-  float climb_step;  // greatest change of the climb actuator in a physics step
-  MrAircraft aircraft[MR_SIDES];
-  MrMissileType missiles[MR_SIDES];
-  MrReach reach[MR_SIDES];  // of a side's missiles, against the other's aircraft
-} MrTypes;
-
 struct MrSim {
   MrParams params;
   MrConstants constants;
-  MrTypes types;  // with height
+  MrTypes types;      // with height
+  MrRoster *rosters;  // with height: of each block if types are drawn, else one of all; NULL in the plane
   bool has_map;
   MrMap map;
   MrObservation observation;
@@ -168,6 +151,20 @@ static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
   int32_t n = 0;
   MR_FOR_LANES(i) n += flags[i];
   return n;
+}
+
+// Upper ends of the shares of [0, 1) that weights give, in their order. The last share above 0 ends at 1.
+static inline void mr_share_out(const float *weights, int32_t count, float *ends) {
+  float total = 0.0f, end = 0.0f;
+  int32_t last = 0;
+  for (int32_t i = 0; i < count; i++) {
+    total += weights[i];
+    if (weights[i] > 0.0f) last = i;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    end += weights[i] / total;
+    ends[i] = i < last ? end : 1.0f;  // exactly 1: the sum may be off by rounding
+  }
 }
 
 // The unit vector at an angle counter-clockwise from +x, by our own sine and cosine, so that results do not depend on

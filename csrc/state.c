@@ -192,11 +192,12 @@ static const char *find_wrong(const MrSim *sim, const char *blocks, const char *
   return wrong;
 }
 
-static void count_live(MrSim *sim) {
+static void take_over(MrSim *sim) {
   for (int32_t block = 0; block < sim->num_blocks; block++) {
     MrBlock *b = mr_block(sim, block);
     memset(b->live, 0, sizeof b->live);
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) b->live[slot] = mr_count(b->missiles[slot].active);
+    MR_EACH_LANE(i) mr_enlist(sim, block, i);
   }
 }
 
@@ -351,7 +352,7 @@ const MrAccess MR_OF_GAME(mr_access_) = {
     .get_missile = get_missile,
     .set_missile = set_missile,
     .find_wrong = find_wrong,
-    .count_live = count_live,
+    .take_over = take_over,
     .fight_hash = fight_hash,
     .state_hash = state_hash,
 };

@@ -120,7 +120,10 @@ typedef struct {
   MrNear near;
 } MrSky;
 
-static inline void mr_begin_sky(const MrSim *sim, MrSky *sky) { sky->constants = sim->constants; }
+static inline void mr_begin_sky(const MrSim *sim, const MrBlock *b, MrSky *sky) {
+  (void)b;
+  sky->constants = sim->constants;
+}
 
 // A whole step of a fighter.
 static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, MrFlyer *f) {

@@ -59,7 +59,8 @@ static inline void mr_take_off(const MrFighter *f, MrFlyer *out) {
 // Working state of the steps of a decision. The block stays as it was before the first step until all is settled.
 typedef struct {
   MrConstants constants;
-  MrTypes types;
+  const MrRoster *roster;
+  float gravity, climb_step;  // of MrTypes
   MrFlyer flyers[MR_FIGHTERS];
   MrMotions fighters;
   MrPacked missiles;
@@ -67,9 +68,11 @@ typedef struct {
   MrNear near;
 } MrSky;
 
-static inline void mr_begin_sky(const MrSim *sim, MrSky *sky) {
+static inline void mr_begin_sky(const MrSim *sim, const MrBlock *b, MrSky *sky) {
   sky->constants = sim->constants;
-  sky->types = sim->types;
+  sky->roster = mr_roster(sim, b);
+  sky->gravity = sim->types.gravity;
+  sky->climb_step = sim->types.climb_step;
 }
 
 static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
@@ -79,14 +82,15 @@ static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FI
 // Flies a fighter for a step, and notes its crash where it is below the ground then.
 static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, MrFlyer *f) {
   const MrConstants *k = &sky->constants;
-  MrAircraft type = sky->types.aircraft[side];
-  float dt = k->dt, gravity = sky->types.gravity, climb_step = sky->types.climb_step;
+  const MrRoster *roster = sky->roster;
+  float dt = k->dt, gravity = sky->gravity, climb_step = sky->climb_step;
   float rudder_step = k->fighter.rudder_step, throttle_step = k->throttle_step;
   MrBody *body = &f->body;
   MR_FOR_LANES(i) {
     float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], rudder_step);
     float climb = mr_actuate(f->climb[i], f->climb_command[i], climb_step);
     float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], throttle_step);
+    MrAircraft type = mr_aircraft_at(roster, side, i);
     MrForces forces =
         mr_fighter_forces(&type, gravity, body->z[i], MR_DIRECTION(body, i), body->v[i], rudder, climb, throttle);
     body->rudder[i] = rudder;
@@ -100,22 +104,30 @@ static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, 
 
 // Missiles ------------------------------------------------------------------------------------------------
 
-// Gives each packed missile the constants of its type: that of the side that it does not fly at.
-static inline void mr_pack_types(const MrTypes *types, MrPacked *p) {
-  const MrMissileType *red = &types->missiles[0], *blue = &types->missiles[1];
+// Gives each packed missile the constants of its type: that of the side that it does not fly at. All lanes of a roster
+// are equal unless types are drawn.
+static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPacked *p) {
+  const MrMissileLanes *red = &roster->missiles[0], *blue = &roster->missiles[1];
   MrTypeLanes *to = &p->types;
-#define MR_PACK_FRAME(name, meaning) to->name[n] = mr_select(at_red, blue->frame.name, red->frame.name);
-#define MR_PACK_TYPE(name, meaning) to->name[n] = mr_select(at_red, blue->name, red->name);
+#define MR_PACK_TYPE(name, meaning) to->name[n] = mr_select(at_red, blue->name[lane], red->name[lane]);
   for (int64_t first = 0; first < p->count; first += MR_LANES) {
     MR_FOR_LANES(i) {
       int64_t n = first + i;
       int at_red = p->target[n] < MR_LANES;
-      MR_AIRFRAME3_CONSTANTS(MR_PACK_FRAME)
+      int lane = are_drawn ? p->target[n] % MR_LANES : 0;
+      MR_AIRFRAME3_CONSTANTS(MR_PACK_TYPE)
       MR_MISSILE_CONSTANTS(MR_PACK_TYPE)
     }
   }
-#undef MR_PACK_FRAME
 #undef MR_PACK_TYPE
+}
+
+static inline void mr_pack_types(const MrSim *sim, const MrRoster *roster, MrPacked *p) {
+  if (sim->types.are_drawn) {
+    mr_pack_types_of(roster, true, p);
+  } else {
+    mr_pack_types_of(roster, false, p);
+  }
 }
 
 static inline MrMissileType mr_type_of(const MrTypeLanes *types, int64_t n) {
@@ -141,7 +153,7 @@ static inline void mr_note_spent(float gravity, int32_t step, const MrMotion *ta
 
 // Notes the missiles of a flight that were spent after the step before, and flies all for a step.
 static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, MrPacked *p) {
-  float dt = sky->constants.dt, gravity = sky->types.gravity;
+  float dt = sky->constants.dt, gravity = sky->gravity;
   MrMotion target;
   mr_pick_motions(&sky->fighters, &p->target[first], &target);
   if (step > 0) mr_note_spent(gravity, step - 1, &target, first, p);
@@ -180,6 +192,6 @@ static inline void mr_end_sky(const MrSim *sim, int32_t steps, MrSky *sky) {
   for (int64_t n = 0; n < p->count; n += MR_LANES) {
     MrMotion target;
     mr_pick_motions(&sky->fighters, &p->target[n], &target);
-    mr_note_spent(sky->types.gravity, steps - 1, &target, n, p);
+    mr_note_spent(sky->gravity, steps - 1, &target, n, p);
   }
 }

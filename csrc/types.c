@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The constants of the types that a simulation with height flies, and the pilots' estimates of how far their missiles
-// reach. RULES.md, "Height".
+// The types that a simulation with height flies: their constants, the pilots' estimates of how far their missiles
+// reach, and how an engagement draws its types. RULES.md, "Height".
 
 #include <math.h>
 
 #include "aircraft.h"
 #include "kernel.h"
+#include "rng.h"
 
 // The estimates are flown in steps of this length [s], whatever the simulation's.
 #define MR_ESTIMATE_STEP 0.1f
@@ -129,23 +130,146 @@ static float most_thrust(const MrAircraft *type) {
   return type->thrust * (type->ram_static + type->ram * type->ram_mach2);
 }
 
-void mr_derive_types(const MrParams *p, MrTypes *types, MrConstants *k) {
+// The weights of a side's types: those that are given, or all on `plain`.
+static void share_types(const float given[MR_TYPES_MAX], int32_t plain, float ends[MR_TYPES_MAX]) {
+  float weights[MR_TYPES_MAX], total = 0.0f;
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) total += given[i];
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) weights[i] = total > 0.0f ? given[i] : (float)(i == plain);
+  mr_share_out(weights, MR_TYPES_MAX, ends);
+}
+
+// True if a type has a share, that is, if some random number draws it.
+static bool has_share(const float ends[MR_TYPES_MAX], int32_t type) {
+  return ends[type] > (type ? ends[type - 1] : 0.0f);
+}
+
+static bool are_mixed(const float ends[MR_TYPES_MAX]) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) count += has_share(ends, i);
+  return count > 1;
+}
+
+// Derives the types of a side, and notes the strongest engine and motor [m/s^2].
+static void derive_side(const MrParams *p, int32_t side, MrTypes *types, float *engine, float *motor) {
+  double gravity = (double)p->gravity;
+  for (int32_t i = 0; i < MR_AIRCRAFT_TYPE_COUNT; i++) {
+    if (!has_share(types->aircraft_ends[side], i)) continue;
+    types->aircraft[i] = mr_derive_aircraft(&mr_aircraft_types[i], gravity);
+    *engine = mr_max(*engine, most_thrust(&types->aircraft[i]));
+  }
+  for (int32_t i = 0; i < MR_MISSILE_TYPE_COUNT; i++) {
+    if (!has_share(types->missile_ends[side], i)) continue;
+    types->missiles[i] = mr_derive_missile_type(&mr_missile_types[i], gravity, p->physics_dt);
+    *motor = mr_max(*motor, mr_max(mr_missile_types[i].thrust, mr_missile_types[i].sustain_thrust));
+  }
+}
+
+static void derive_reaches(const MrParams *p, int32_t side, MrTypes *types) {
+  for (int32_t i = 0; i < MR_MISSILE_TYPE_COUNT; i++) {
+    if (!has_share(types->missile_ends[side], i)) continue;
+    MrMissileType missile = mr_derive_missile_type(&mr_missile_types[i], (double)p->gravity, MR_ESTIMATE_STEP);
+    for (int32_t j = 0; j < MR_AIRCRAFT_TYPE_COUNT; j++) {
+      if (!has_share(types->aircraft_ends[!side], j)) continue;
+      types->reach[i][j] = derive_reach(p, &missile, &types->aircraft[j]);
+    }
+  }
+}
+
+void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
+  const MrParams *p = &config->params;
   const int32_t aircraft[MR_SIDES] = {p->red_aircraft, p->blue_aircraft};
   const int32_t missiles[MR_SIDES] = {p->red_missile, p->blue_missile};
-  double gravity = (double)p->gravity;
   float engine = 0.0f, motor = 0.0f;
   types->gravity = p->gravity;
   types->climb_step = p->fighter_climb_rate * p->physics_dt;
+  types->aircraft_spread = p->aircraft_spread;
+  types->missile_spread = p->missile_spread;
+  types->are_drawn = p->aircraft_spread > 0.0f || p->missile_spread > 0.0f;
   for (int32_t side = 0; side < MR_SIDES; side++) {
-    const MrMissileFields *fields = &mr_missile_types[missiles[side]];
-    types->aircraft[side] = mr_derive_aircraft(&mr_aircraft_types[aircraft[side]], gravity);
-    types->missiles[side] = mr_derive_missile_type(fields, gravity, p->physics_dt);
-    engine = mr_max(engine, most_thrust(&types->aircraft[side]));
-    motor = mr_max(motor, mr_max(fields->thrust, fields->sustain_thrust));
+    share_types(config->aircraft_weights[side], aircraft[side], types->aircraft_ends[side]);
+    share_types(config->missile_weights[side], missiles[side], types->missile_ends[side]);
+    types->are_drawn |= are_mixed(types->aircraft_ends[side]) || are_mixed(types->missile_ends[side]);
+    derive_side(p, side, types, &engine, &motor);
   }
-  for (int32_t side = 0; side < MR_SIDES; side++) {
-    MrMissileType type = mr_derive_missile_type(&mr_missile_types[missiles[side]], gravity, MR_ESTIMATE_STEP);
-    types->reach[side] = derive_reach(p, &type, &types->aircraft[!side]);
-  }
+  for (int32_t side = 0; side < MR_SIDES; side++) derive_reaches(p, side, types);
+  engine *= 1.0f + p->aircraft_spread;
+  motor *= 1.0f + p->missile_spread;
   k->closing_acceleration = engine + motor + 2.0f * p->gravity;  // both may also fall
+}
+
+// Draws -----------------------------------------------------------------------------------------------------
+
+// Numbers of draws, beyond those of the fighters' tactics and MR_DRAW_HEIGHTS. That of a factor is for red; blue's
+// follows.
+enum { DRAW_TYPES = 0x101, DRAW_AIRCRAFT_FACTORS = 0x102, DRAW_MISSILE_FACTORS = 0x104 };
+
+static int32_t draw_type(const float ends[MR_TYPES_MAX], float u) {
+  int32_t type = 0;
+  while (type < MR_TYPES_MAX - 1 && u >= ends[type]) type++;
+  return type;
+}
+
+// Draws four factors from 1 - spread to 1 + spread.
+static void draw_factors(const MrSim *sim, const uint32_t key[2], uint32_t draw, float spread, float out[4]) {
+  mr_uniform4(sim->seed, key[0], key[1], draw, out);
+  for (int i = 0; i < 4; i++) out[i] = 1.0f + spread * (2.0f * out[i] - 1.0f);
+}
+
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]) {
+  const MrTypes *types = &sim->types;
+  const uint32_t key[2] = {(uint32_t)engagement, (uint32_t)episode};
+  float u[4], a[4], m[4];
+  mr_uniform4(sim->seed, key[0], key[1], DRAW_TYPES, u);
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    draw_factors(sim, key, DRAW_AIRCRAFT_FACTORS + (uint32_t)side, types->aircraft_spread, a);
+    draw_factors(sim, key, DRAW_MISSILE_FACTORS + (uint32_t)side, types->missile_spread, m);
+    drawn[side] = (MrDrawnTypes){
+        .aircraft = draw_type(types->aircraft_ends[side], u[side]),
+        .missile = draw_type(types->missile_ends[side], u[2 + side]),
+        .aircraft_factors = {.thrust = a[0], .drag = a[1], .lift = a[2], .induced_drag = a[3]},
+        .missile_factors = {.thrust = m[0], .drag = m[1], .lift = m[2], .burn_time = m[3]},
+    };
+  }
+}
+
+// The aircraft and the missile that a side flies.
+static MrAircraft vary_aircraft(const MrTypes *types, const MrDrawnTypes *drawn) {
+  MrAircraft type = types->aircraft[drawn->aircraft];
+  type.frame.cd0 *= drawn->aircraft_factors.drag;
+  type.frame.lift *= drawn->aircraft_factors.lift;
+  type.frame.k *= drawn->aircraft_factors.induced_drag;
+  type.thrust *= drawn->aircraft_factors.thrust;
+  return type;
+}
+
+static MrMissileType vary_missile(const MrTypes *types, const MrDrawnTypes *drawn) {
+  MrMissileType type = types->missiles[drawn->missile];
+  type.frame.cd0 *= drawn->missile_factors.drag;
+  type.frame.lift *= drawn->missile_factors.lift;
+  type.thrust *= drawn->missile_factors.thrust;
+  type.sustain *= drawn->missile_factors.thrust;
+  type.burn_steps *= drawn->missile_factors.burn_time;
+  type.motor_steps *= drawn->missile_factors.burn_time;
+  return type;
+}
+
+void mr_fill_roster(const MrSim *sim, int32_t engagement, int32_t episode, MrRoster *to, int lane) {
+  MrDrawnTypes drawn[MR_SIDES];
+  mr_draw_types(sim, engagement, episode, drawn);
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    MrAircraft aircraft = vary_aircraft(&sim->types, &drawn[side]);
+    MrMissileType missile = vary_missile(&sim->types, &drawn[side]);
+    MrReach reach = sim->types.reach[drawn[side].missile][drawn[!side].aircraft];
+#define MR_FILL(name, from, lanes) to->lanes[side].name[lane] = from.name;
+#define MR_FILL_AIRCRAFT_FRAME(name, meaning) MR_FILL(name, aircraft.frame, aircraft)
+#define MR_FILL_AIRCRAFT(name, meaning) MR_FILL(name, aircraft, aircraft)
+#define MR_FILL_MISSILE_FRAME(name, meaning) MR_FILL(name, missile.frame, missiles)
+#define MR_FILL_MISSILE(name, meaning) MR_FILL(name, missile, missiles)
+#define MR_FILL_REACH(name, meaning) MR_FILL(name, reach, reach)
+    MR_AIRFRAME3_CONSTANTS(MR_FILL_AIRCRAFT_FRAME)
+    MR_AIRCRAFT_CONSTANTS(MR_FILL_AIRCRAFT)
+    MR_AIRFRAME3_CONSTANTS(MR_FILL_MISSILE_FRAME)
+    MR_MISSILE_CONSTANTS(MR_FILL_MISSILE)
+    MR_REACH_CONSTANTS(MR_FILL_REACH)
+  }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Constants of a type of aircraft or missile in the game with height, as the law of flight3.h takes them. aircraft.h
-// derives them from the fields of the types.
+// Types of aircraft and missiles in the game with height: their constants, as the law of flight3.h takes them, which
+// aircraft.h derives from the fields of the types; and the types that are flown. RULES.md, "Height".
 
 #pragma once
+
+#include "midrange.h"
 
 // clang-format off
 
@@ -47,9 +49,21 @@
   X(life_steps, "longest flight") \
   X(spent2, "squared speed, height above the target included, below which it is spent [m^2/s^2]")
 
+// The pilots' estimates of a missile's flight against a type of aircraft, linear in the thinness of the air: the value
+// at 0, and the growth.
+#define MR_REACH_CONSTANTS(X) \
+  X(range, "of level flight until it has slowed to pilot_reach_speed [m]") \
+  X(range_by_thin, "[m]") \
+  X(time, "of that flight [s]") \
+  X(time_by_thin, "[s]") \
+  X(nez, "R_NEZ [m]") \
+  X(nez_by_thin, "[m]") \
+  X(thin_max, "where that flight lasts for the missile's life")
+
 // clang-format on
 
 #define MR_DECLARE_CONSTANT(name, meaning) float name;
+#define MR_DECLARE_LANES(name, meaning) _Alignas(64) float name[MR_LANES];
 
 typedef struct {
   MR_AIRFRAME3_CONSTANTS(MR_DECLARE_CONSTANT)
@@ -65,4 +79,43 @@ typedef struct {
   MR_MISSILE_CONSTANTS(MR_DECLARE_CONSTANT)
 } MrMissileType;
 
+typedef struct {
+  MR_REACH_CONSTANTS(MR_DECLARE_CONSTANT)
+} MrReach;
+
+typedef struct {
+  MR_AIRFRAME3_CONSTANTS(MR_DECLARE_LANES)
+  MR_AIRCRAFT_CONSTANTS(MR_DECLARE_LANES)
+} MrAircraftLanes;
+
+typedef struct {
+  MR_AIRFRAME3_CONSTANTS(MR_DECLARE_LANES)
+  MR_MISSILE_CONSTANTS(MR_DECLARE_LANES)
+} MrMissileLanes;
+
+typedef struct {
+  MR_REACH_CONSTANTS(MR_DECLARE_LANES)
+} MrReachLanes;
+
+// The types that each side of a block's engagements flies, by lane.
+typedef struct {
+  MrAircraftLanes aircraft[MR_SIDES];
+  MrMissileLanes missiles[MR_SIDES];
+  MrReachLanes reach[MR_SIDES];  // of a side's missiles, against the other's aircraft
+} MrRoster;
+
 #undef MR_DECLARE_CONSTANT
+#undef MR_DECLARE_LANES
+
+// The types of a simulation, and how they are drawn. Types that no side flies have zeros.
+typedef struct {
+  float gravity;     // [m/s^2]
+  float climb_step;  // greatest change of the climb actuator in a physics step
+  bool are_drawn;    // for each engagement; false: all fly the same
+  float aircraft_spread, missile_spread;
+  // Upper ends of the types' shares of [0, 1), from which each side's are drawn.
+  float aircraft_ends[MR_SIDES][MR_TYPES_MAX], missile_ends[MR_SIDES][MR_TYPES_MAX];
+  MrAircraft aircraft[MR_TYPES_MAX];
+  MrMissileType missiles[MR_TYPES_MAX];
+  MrReach reach[MR_TYPES_MAX][MR_TYPES_MAX];  // of a missile, against an aircraft
+} MrTypes;

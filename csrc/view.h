@@ -126,14 +126,14 @@ static inline float mr_mean_height(const MrObserved *m, const MrBody *target, in
 
 // Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`)
 // they are 0 without a track. `side` is that of the missiles, which matters with height only.
-static inline void mr_rate_missiles(const MrSim *sim, int32_t side, const MrBody *target, bool is_guided,
-                                    MrObserved *m) {
+static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *target,
+                                    bool is_guided, MrObserved *m) {
   MR_FOR_LANES(i) {
     int known = is_guided ? m->supported[i] : 1;
     float nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
     float urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
     float height = mr_mean_height(m, target, i);
-    float reach = mr_chase_reach(sim, side, m->v[i], (float)m->age[i], target->v[i], height) - m->range[i];
+    float reach = mr_chase_reach(sim, roster, side, m->v[i], (float)m->age[i], target->v[i], height, i) - m->range[i];
     m->nearness[i] = mr_select(known, nearness, 0.0f);
     m->urgency[i] = mr_select(known, urgency, 0.0f);
     m->reach[i] = mr_select(known, reach, 0.0f);
@@ -199,13 +199,14 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
 #if MR_SIDE == 1
 
 // The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter's body with this sight of an enemy's.
-#define MR_GEOMETRY_VALUES(sim, fighter, own_body, enemy_body, sight, i)                           \
+#define MR_GEOMETRY_VALUES(sim, roster, fighter, own_body, enemy_body, sight, i)                   \
   MR_SIGHT_VALUES(enemy, own, sight, i)                                                   \
-  float own_reach = mr_r_max(sim, fighter, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
-  float enemy_reach = mr_r_max(sim, !(fighter), enemy_body, own_body, mr_cosine(sight, i) * (own_body)->v[i], i) - enemy_range;
+  float own_reach = mr_r_max(sim, roster, fighter, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
+  float enemy_approach = mr_cosine(sight, i) * (own_body)->v[i];                          \
+  float enemy_reach = mr_r_max(sim, roster, !(fighter), enemy_body, own_body, enemy_approach, i) - enemy_range;
 
 // The variables of MR_FIGHTER_FEATURES in lane i.
-#define MR_FIGHTER_VALUES(sim, b, fighter, scene, i)                                          \
+#define MR_FIGHTER_VALUES(sim, roster, b, fighter, scene, i)                                  \
   const MrFighter *own_fighter = &(b)->fighters[fighter];                                     \
   const MrFighter *enemy_fighter = &(b)->fighters[mr_opponent(fighter)];                      \
   const MrSight *sight = &(scene)->sights[fighter];                                           \
@@ -216,7 +217,7 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
   float enemy_ammunition = (float)enemy_fighter->ammunition[i];                               \
   float enemy_reload = mr_reload(&(sim)->constants, b, enemy_fighter, i);                     \
   float enemy_in_air = (float)(scene)->inbound[fighter].in_air[i];                            \
-  MR_GEOMETRY_VALUES(sim, fighter, &own_fighter->body, &enemy_fighter->body, sight, i)
+  MR_GEOMETRY_VALUES(sim, roster, fighter, &own_fighter->body, &enemy_fighter->body, sight, i)
 
 // Writes the view of a fighter, an array float [feature][lane], and goes on to the next one's rows.
 static inline void mr_place_view(const MrSim *sim, const void *view, MrDestination *to) {
@@ -266,7 +267,7 @@ static void mr_collect_missiles(const MrSim *sim, const MrBlock *b, const MrScen
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
-      mr_rate_missiles(sim, !f, &b->fighters[f].body, false, &out->at[f][rank]);
+      mr_rate_missiles(sim, mr_roster(sim, b), !f, &b->fighters[f].body, false, &out->at[f][rank]);
     }
   }
 }

@@ -31,33 +31,36 @@ typedef struct {
   float density, mach2, energy, lift_limit, thrust;
 } MrPerformance;
 
-static inline MrPerformance mr_performance(const MrTypes *types, int32_t side, const MrBody *body, int i) {
-  const MrAircraft *type = &types->aircraft[side];
+static inline MrPerformance mr_performance(float gravity, const MrRoster *roster, int32_t side, const MrBody *body,
+                                           int i) {
+  MrAircraft type = mr_aircraft_at(roster, side, i);
   MrAir air = mr_air(body->z[i]);
   float v2 = body->v[i] * body->v[i], mach2 = v2 * air.sound2;
   return (MrPerformance){
       .density = air.density,
       .mach2 = mach2,
-      .energy = body->z[i] + v2 * (0.5f / types->gravity),
-      .lift_limit = mr_lift_limit(&type->frame, air.density, v2),
-      .thrust = mr_engine(type, air.thin, mach2, 1.0f),
+      .energy = body->z[i] + v2 * (0.5f / gravity),
+      .lift_limit = mr_lift_limit(&type.frame, air.density, v2),
+      .thrust = mr_engine(&type, air.thin, mach2, 1.0f),
   };
 }
 
 // Writes the features of both fighters, of their heights and of the clock.
 static void mr_write_fighters(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
                               MrHeightView *out) {
+  const MrRoster *roster = mr_roster(sim, b);
   MR_FOR_LANES(i) {
     float limit = sim->constants.one;
-    MR_FIGHTER_VALUES(sim, b, fighter, scene, i)
+    MR_FIGHTER_VALUES(sim, roster, b, fighter, scene, i)
     MR_FIGHTER_FEATURES(MR_WRITE)
   }
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[mr_opponent(fighter)];
   const MrSight *sight = &scene->sights[fighter];
+  float gravity = sim->types.gravity;
   MR_FOR_LANES(i) {
     float limit = sim->constants.one;
-    MrPerformance mine = mr_performance(&sim->types, fighter, &own->body, i);
-    MrPerformance its = mr_performance(&sim->types, mr_opponent(fighter), &enemy->body, i);
+    MrPerformance mine = mr_performance(gravity, roster, fighter, &own->body, i);
+    MrPerformance its = mr_performance(gravity, roster, mr_opponent(fighter), &enemy->body, i);
     float own_height = own->body.z[i];
     float own_climb_sine = own->body.u[i];
     float own_climb = own->climb[i];

@@ -51,7 +51,7 @@ static void mr_write_fighters(const MrSim *sim, const MrBlock *b, int32_t fighte
                               MrFullView *out) {
   MR_FOR_LANES(i) {
     float limit = sim->constants.one;
-    MR_FIGHTER_VALUES(sim, b, fighter, scene, i)
+    MR_FIGHTER_VALUES(sim, NULL, b, fighter, scene, i)
     MR_FIGHTER_FEATURES(MR_WRITE)
   }
 }
@@ -125,7 +125,7 @@ static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter
     float track_memory = (float)(contact->source[i] == MR_MEMORY);
     float track_age = (float)contact->age[i] * k->dt;
     float enemy_speed = contact->body.v[i];
-    MR_GEOMETRY_VALUES(sim, fighter, &own->body, &contact->body, sight, i)
+    MR_GEOMETRY_VALUES(sim, NULL, fighter, &own->body, &contact->body, sight, i)
     MR_CONTACT_FEATURES(MR_WRITE)
     MR_GEOMETRY_FEATURES(MR_WRITE)
   }
@@ -140,7 +140,7 @@ static void mr_write_own_missiles(const MrSim *sim, const MrBlock *b, int32_t fi
   mr_collect(b, scene, keys, &missiles);
   MR_EACH_LANE(i) missiles.active[i] = picture->beliefs[keys[i] & MR_SLOT_BITS].locked[i];
   MR_FOR_LANES(i) missiles.supported[i] = mr_is_track(contact->source[i]);
-  mr_rate_missiles(sim, fighter, &contact->body, true, &missiles);
+  mr_rate_missiles(sim, NULL, fighter, &contact->body, true, &missiles);
   mr_write_guided(&sim->constants, &b->fighters[fighter].body, &missiles, out);
 }
 

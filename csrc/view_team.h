@@ -128,7 +128,7 @@ static void mr_write_gathered(const MrSim *sim, MrGathered *g) {
   float spare[MR_GUIDED_COUNT];
   MrGuidedRow row;
   for (int32_t n = g->count; n < MR_LANES; n++) g->rows[n] = spare;
-  mr_rate_missiles(sim, 0, &g->targets, sim->pictures != NULL, &g->missiles);
+  mr_rate_missiles(sim, NULL, 0, &g->targets, sim->pictures != NULL, &g->missiles);
   if (sim->pictures) {
     mr_write_guided(&sim->constants, &g->observers, &g->missiles, &row);
     mr_place_rows(&row, MR_GUIDED_COUNT, g->rows);
@@ -223,9 +223,10 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_ammunition = (float)seen->ammunition[i];
     float other_reload = mr_reload(k, view->b, seen, i);
     float other_own_reach =
-        mr_r_max(sim, mr_side(sim, fighter), &own->body, &seen->body, sight.approach[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, fighter), &own->body, &seen->body, sight.approach[i], i) - other_range;
     float other_reach =
-        mr_r_max(sim, mr_side(sim, other), &seen->body, &own->body, other_ahead * own->body.v[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, other), &seen->body, &own->body, other_ahead * own->body.v[i], i) -
+        other_range;
     float other_inbound = (float)inbound->in_air[i];
     float other_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + inbound->least[i]);
     MR_OTHER_FEATURES(MR_WRITE)
@@ -264,9 +265,10 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
     float other_own_reach =
-        mr_r_max(sim, mr_side(sim, fighter), &own->body, &contact->body, sight.approach[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, fighter), &own->body, &contact->body, sight.approach[i], i) - other_range;
     float other_reach =
-        mr_r_max(sim, mr_side(sim, enemy), &contact->body, &own->body, other_ahead * own->body.v[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, enemy), &contact->body, &own->body, other_ahead * own->body.v[i], i) -
+        other_range;
     float other_live = (float)(contact->source[i] == MR_LIVE);
     float other_linked = (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;

@@ -42,6 +42,21 @@ def _check_sizes(dict parameters, str observation):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: must be 1 with dimensions = 3")
 
 
+cdef int _take_types(MrConfig *config, dict parameters) except -1:
+    """Copies the shares of the types of aircraft and missiles, which matter with height."""
+    units = {row["name"]: row["choices"] for row in parameter_rows()}
+    for side, seat in enumerate(("red", "blue")):
+        for kind in ("aircraft", "missile"):
+            name = f"{seat}_{kind}"
+            for chosen, share in parse_shares(parameters[name]).items():
+                place = units[name].index(chosen)
+                if kind == "aircraft":
+                    config.aircraft_weights[side][place] = share
+                else:
+                    config.missile_weights[side][place] = share
+    return 0
+
+
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:
     """Copies a range of a map."""
     cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)

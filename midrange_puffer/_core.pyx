@@ -85,12 +85,14 @@ cdef class Core:
         while row.name != NULL:
             value = parameters[row.name.decode()]
             if isinstance(value, str):
-                value = row.unit.decode().split("|").index(value)
+                choices = choices_of(row.unit.decode())
+                value = choices.index(next(iter(parse_shares(value))))
             if row.is_int:
                 (<int32_t *> (params + row.offset))[0] = value
             else:
                 (<float *> (params + row.offset))[0] = value
             row += 1
+        _take_types(&config, parameters)
         for fighter in range(fighters):
             for pilot in range(MR_PILOT_COUNT):
                 config.pilot_weights[fighter][pilot] = weights[fighter, pilot]
@@ -363,6 +365,17 @@ cdef class Core:
         """Launches at once. False without a missile, a living enemy or, with sensors, a track."""
         self._check_index(env, fighter, self.fighters, "fighter")
         return bool(mr_launch(self._idle(), env, fighter))
+
+    def types(self):
+        """Returns what each side flies with height, DRAWN_TYPES [num_envs, 2]."""
+        cdef MrSim *sim = self._idle()
+        keys = self.read("engagement")
+        cdef const int32_t[:, ::1] engagement = keys["engagement"], episode = keys["episode"]
+        out = np.empty((self.num_envs, MR_SIDES), DRAWN_TYPES)
+        cdef uint8_t[:, ::1] rows = out.view(np.uint8)
+        for env in range(self.num_envs):
+            mr_draw_types(sim, engagement[env, 0], episode[env, 0], <MrDrawnTypes *> &rows[env, 0])
+        return out
 
     def read(self, str entity):
         """Returns copies of the fields of an entity: name -> array [num_envs, entities].

@@ -90,6 +90,8 @@ cdef extern from "midrange.h" nogil:
         int32_t num_envs
         uint64_t seed
         float pilot_weights[16][16]
+        float aircraft_weights[2][8]
+        float missile_weights[2][8]
         c_bool auto_reset
         const char *isa
         MrThreads *threads
@@ -113,6 +115,8 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrMissileState:
         int32_t active, owner, target, age
         float x, y, z, direction_x, direction_y, direction_z, speed, rudder
+    ctypedef struct MrDrawnTypes:
+        pass
     ctypedef struct MrRecord:
         pass
     ctypedef struct MrSim:
@@ -172,6 +176,8 @@ cdef extern from "midrange.h" nogil:
     const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
     const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
+    void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode,
+                       MrDrawnTypes *drawn)
     c_bool mr_launch(MrSim *sim, int32_t env, int32_t fighter)
     void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values)
     size_t mr_snapshot_bytes(const MrSim *sim)

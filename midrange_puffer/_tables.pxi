@@ -119,11 +119,40 @@ for _dtype, _struct in ((RECORD, "MrRecord"), (SHOT, "MrShot"), (MOMENT, "MrMome
                         (PREDICTION, "MrPrediction")):
     check_layout(_dtype, _struct, *layouts()[_struct])
 
+# The types of a side in an engagement with height, and the factors by which they are varied.
+DRAWN_TYPES = np.dtype([
+    ("aircraft", np.int32), ("missile", np.int32),
+    *((name, np.float32) for name in ("thrust", "drag", "lift", "induced_drag")),
+    *((f"missile_{name}", np.float32) for name in ("thrust", "drag", "lift", "burn_time")),
+])
+assert DRAWN_TYPES.itemsize == sizeof(MrDrawnTypes)
+
 # The lanes of Core.look_ahead.
 MAX_MOMENTS = 1000
 AHEAD_HELD = MR_AHEAD_HELD
 AHEAD_ESCAPES = slice(MR_AHEAD_ESCAPES, MR_AHEAD_THREATENED)
 AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_LANES)
+
+
+def choices_of(str unit):
+    """Returns the names that a row's unit lists, or an empty tuple if it is a unit."""
+    names = tuple(unit.replace("+", "|").split("|"))
+    return names if len(names) > 1 else ()
+
+
+def parse_shares(str text):
+    """Returns the shares of a mix of types by name: of "light:2,heavy" {"light": 2, "heavy": 1}.
+
+    Raises:
+        ValueError: a share is no number, or a name is given twice.
+    """
+    shares = {}
+    for part in text.split(","):
+        name, colon, share = (word.strip() for word in part.partition(":"))
+        if name in shares:
+            raise ValueError(f"{name} is given twice")
+        shares[name] = float(share) if colon else 1.0
+    return shares
 
 
 def parameter_rows():
@@ -133,12 +162,12 @@ def parameter_rows():
     while row.name != NULL:
         kind = int if row.is_int else float
         default, unit = kind(row.default_value), row.unit.decode()
-        choices = tuple(unit.split("|")) if "|" in unit else ()
+        choices = choices_of(unit)
         rows.append({
             "group": row.group.decode(), "name": row.name.decode(), "kind": kind,
             "default": choices[default] if choices else default, "minimum": kind(row.minimum),
             "maximum": kind(row.maximum), "unit": unit, "meaning": row.meaning.decode(),
-            "choices": choices,
+            "choices": choices, "is_mixed": "+" in unit,
         })
         row += 1
     return rows

@@ -41,6 +41,7 @@ class Key:
         minimum, maximum: Inclusive range of a number.
         words: Values allowed besides those of `kind` ("auto", None).
         choices: The only strings allowed; empty for any.
+        is_mixed: True if a mix of the choices is allowed, too, which `check` reads.
         check: Raises ValueError on a value that is not allowed.
     """
 
@@ -54,6 +55,7 @@ class Key:
     choices: tuple[str, ...] = ()
     check: Callable[[Any], object] | None = None
     unit: str = ""
+    is_mixed: bool = False
 
     @property
     def allowed(self) -> str:
@@ -62,6 +64,7 @@ class Key:
             text = "True or False"
         elif self.kind is str:
             text = f"one of {', '.join(self.choices)}" if self.choices else "text"
+            text += ", or a mix of them" * self.is_mixed
         else:
             noun = "an integer" if self.kind is int else "a number"
             is_limited = self.minimum is not None and self.minimum > -UNLIMITED
@@ -97,11 +100,14 @@ class Key:
             value = _CONVERT[self.kind](text)
         except (ValueError, KeyError, OverflowError):
             raise ValueError(f"must be {self.allowed}") from None
-        if not self._is_within(value) or (self.choices and value not in self.choices):
+        if not self._is_within(value) or self._is_other(value):
             raise ValueError(f"must be {self.allowed}")
         if self.check:
             self.check(value)
         return value
+
+    def _is_other(self, value: Value) -> bool:
+        return bool(self.choices) and not self.is_mixed and value not in self.choices
 
     def _is_within(self, value: bool | int | float | str) -> bool:
         if isinstance(value, str) or self.minimum is None or self.maximum is None:

@@ -23,7 +23,7 @@ from midrange_puffer.config.sections import (
     TrainConfig,
     VecConfig,
 )
-from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters, checked_mix
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, Own, Setting
@@ -85,7 +85,9 @@ def _env_keys(env_class: str) -> dict[str, Key]:
         for o in OPTIONS.values()
     ]  # fmt: skip
     parameters = [
-        Key(p.name, str, p.meaning, p.default, choices=p.choices)
+        Key(p.name, str, p.meaning, p.default, choices=p.choices,
+            check=functools.partial(checked_mix, p.choices) if p.is_mixed else None,
+            is_mixed=p.is_mixed)
         if p.choices
         else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()

@@ -34,6 +34,7 @@ class Parameter:
     unit: str
     meaning: str
     choices: tuple[str, ...] = ()  # the allowed values of a choice
+    is_mixed: bool = False  # a choice that may also be a mix, such as "light:2,heavy:1"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Option:
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
+MAX_SHARE = 1e6  # of a type in a mix
 FIRST_RULES = 1  # the version of files that state none
 # Rows added after version 1: (name, version that added it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
@@ -148,6 +150,11 @@ def check(
         known = [*PARAMETERS, *(keywords(caller) if caller else ())]
         raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
     row = PARAMETERS[name]
+    if row.is_mixed and isinstance(value, str):
+        try:
+            return checked_mix(row.choices, value)
+        except ValueError as error:
+            raise ValueError(f"{name} = {value!r}: {error}") from None
     if row.choices:
         return _checked_choice(name, value, row.choices)
     number = finite(value)
@@ -159,6 +166,27 @@ def check(
             f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g} {row.unit}"
         )
     return row.kind(number)
+
+
+def checked_mix(choices: Sequence[str], text: str) -> str:
+    """Returns a mix of choices, such as "light:2,heavy:1", in its shortest form.
+
+    Raises:
+        ValueError: A name is not one of them or given twice, or a share is not a number above 0.
+    """
+    wanted = f"must be one of {', '.join(choices)}, or a mix such as {choices[0]}:2,{choices[1]}:1"
+    try:
+        shares = _core.parse_shares(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; {wanted}") from None
+    for name, share in shares.items():
+        if name not in choices:
+            raise ValueError(f"{wanted}{suggest(name, choices)}")
+        if not 0 < share <= MAX_SHARE:
+            raise ValueError(f"the share of {name}: must be above 0, at most {MAX_SHARE:g}")
+    if len(shares) == 1:
+        return next(iter(shares))
+    return ",".join(f"{name}:{share:g}" for name, share in shares.items())
 
 
 def finite(value: object) -> float | None:
@@ -201,6 +229,10 @@ def resolve(
         _check_teams(values, teams)
     if has_height(values):
         _check_height(values)
+    else:
+        for name in _TYPES:
+            if values[name] != PARAMETERS[name].default:
+                raise UsageError(f"{name} = {values[name]}: with height only; set dimensions = 3")
     return values
 
 
@@ -272,9 +304,14 @@ _PLANE_ONLY = tuple(
     and row.name
     not in (
         *("fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate"),
-        *("missile_hit_radius", "missile_launch_offset"),
+        *("missile_hit_radius", "missile_launch_offset", "missile_spread"),
     )
 )
+# Rows of the types, which the plane does not have.
+_TYPES = (
+    "red_aircraft", "blue_aircraft", "red_missile", "blue_missile", "aircraft_spread",
+    "missile_spread",
+)  # fmt: skip
 
 
 def _check_height(values: Parameters) -> None:

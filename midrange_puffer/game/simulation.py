@@ -315,6 +315,21 @@ class Simulation:
         }
 
     @property
+    def types(self) -> dict[str, np.ndarray]:
+        """The sides' types by name, copies [num_envs, 2]; only with height.
+
+        int32: aircraft, missile (indices into the `choices` of `red_aircraft`, `red_missile`).
+        float32 factors by which `aircraft_spread` and `missile_spread` vary them: thrust, drag,
+        lift, induced_drag; missile_thrust, missile_drag, missile_lift, missile_burn_time.
+
+        Raises:
+            ValueError: The game is in the plane.
+        """
+        require_height(self.parameters, "types")
+        drawn = self._core.types()
+        return {name: drawn[name].copy() for name in _core.DRAWN_TYPES.names}
+
+    @property
     def missiles(self) -> dict[str, np.ndarray]:
         """The missiles' states by name, copies [num_envs, slots]; all zero where no missile flies.
 

@@ -6,11 +6,11 @@ height_games.py has the tolerances.
 from collections.abc import Iterator
 from math import radians, sin
 
+import height
 import numpy as np
 import pytest
 import reference_height_fight as ref
 from flights import exactly, without_draws
-from height import fields
 from height_games import (
     ADRIFT,
     MISSILE_ADRIFT,
@@ -22,7 +22,8 @@ from height_games import (
     same_states,
 )
 from reference import BLUE_WINS, OPEN, RED_WINS
-from reference_height_fight import BLUE, RED, Fight, Types
+from reference_height import Fields
+from reference_height_fight import BLUE, RED, Fight
 from reference_height_pilots import HeightPilot
 
 from midrange_puffer import _core
@@ -34,9 +35,10 @@ LATERAL = np.array([lateral for _, _, lateral, _ in FEATURES], bool)
 
 
 @pytest.fixture(scope="module")
-def types(library) -> Types:
-    """Returns the types of aircraft and missiles that fight."""
-    return Types(fields(library, "light"), fields(library, "medium"))
+def types(library) -> dict[str, Fields]:
+    """Returns the fields of all types, by name."""
+    names = [*height.types(library, "aircraft"), *height.types(library, "missile")]
+    return {name: height.fields(library, name) for name in names}
 
 
 # Starts ----------------------------------------------------------------------------------------
@@ -73,6 +75,15 @@ CLOSE = {
     "time_limit": 60,
     "reward_pressure": 0.05,
 }
+# Both sides draw from all types, and each fighter and missile flies by factors of its own.
+DRAWN = {
+    "red_aircraft": "light:1,heavy:1,fast:1,trainer:1",
+    "blue_aircraft": "trainer:2,heavy:3",
+    "red_missile": "short:1,long:2",
+    "blue_missile": "medium:1,long:1,short:1",
+    "aircraft_spread": 0.3,
+    "missile_spread": 0.2,
+}
 OTHERWISE = {
     "gravity": 7,
     "physics_dt": 0.05,
@@ -99,7 +110,7 @@ def random_controls(seed: int, num_envs: int) -> Iterator[np.ndarray]:
         count += 1
 
 
-@pytest.mark.parametrize("settings", [{}, OTHERWISE], ids=["default", "otherwise"])
+@pytest.mark.parametrize("settings", [{}, DRAWN, OTHERWISE], ids=["default", "drawn", "otherwise"])
 def test_whole_fights(types, settings):
     """Both fly to the same places under random controls, and end alike."""
     game = Game(types, 4, 3, **(CLOSE | settings))
@@ -152,10 +163,13 @@ def test_all_pilots_fight():
     assert {pilot for pair in PAIRS for pilot in pair} == {*PILOTS} - {*SENSOR_PILOTS}
 
 
-@pytest.mark.parametrize(("red", "blue"), PAIRS)
-def test_pilots(types, red, blue):
+@pytest.mark.parametrize(
+    ("red", "blue", "settings"), [*((*pair, {}) for pair in PAIRS), ("ace", "crank", DRAWN)]
+)
+def test_pilots(types, red, blue, settings):
     """Commands, states, ends and rewards of decisions at random moments are the reference's."""
-    game, random = Game(types, 4, 11, red=red, blue=blue, **KNOWN), np.random.default_rng(2)
+    random = np.random.default_rng(2)
+    game = Game(types, 4, 11, red=red, blue=blue, **KNOWN, **settings)
     heights = game.sim.core.read("fighter")["height"].astype(float)
     pilots = [[HeightPilot(name, game.p, of) for name in (red, blue)] for of in heights]
     seen = forks = guided = 0
@@ -185,7 +199,7 @@ def observed(fight: Fight, seat: int) -> np.ndarray:
     return np.clip([values[name] for name, *_ in FEATURES] / SCALES, -1, 1)
 
 
-@pytest.mark.parametrize("settings", [{}, {"gravity": 7, "time_limit": 500}])
+@pytest.mark.parametrize("settings", [{}, {"gravity": 7, "time_limit": 500}, DRAWN])
 def test_observations(types, settings):
     """All features of random fights, by the core's own states, are the reference's."""
     settings = CLOSE | {"start_height_max": 13_500} | settings
@@ -228,7 +242,7 @@ def test_the_guard_counts_the_angle_in_space(types, beyond):
         side = distance * sin(radians(45))
         game.sim.set_missile(0, 0, owner=BLUE, x=side, z=12_000 - side, **shot)
         fight = game.copy()
-        distance = 8_000 + beyond + game.reach.chase(fight.missiles[0], fight.fighters[RED], 60)
+        distance = 8_000 + beyond + fight.chase(fight.missiles[0], fight.fighters[RED], 60)
     pilot = HeightPilot("ace", game.p, game.sim.core.read("fighter")["height"][0])
     expected = pilot.climb(fight, RED)
     assert (expected == -game.p["pilot_dive"]) is (beyond < 0)

@@ -129,7 +129,7 @@ def test_policies_and_functions_of_the_plane_are_refused():
         ({"missile_burn_time": 5}, "missile_burn_time = 5: it is of the flight in the plane"),
         ({"observation": "stg"}, "observation = 'stg': must be default with dimensions = 3"),
         ({"red_aircraft": "heavi"}, "did you mean 'heavy'"),
-        ({"blue_missile": "large"}, "must be medium or long or short"),
+        ({"blue_missile": "large"}, "must be one of medium, long, short, or a mix"),
         ({"start_height_min": 600, "start_height_difference_max": 2000}, "below the ground"),
         ({"start_height_max": 20_000}, "start_height_max = 20000: must be from 500 to 15000 m"),
         ({"dimensions": 4}, "dimensions = 4: must be from 2 to 3"),

@@ -10,10 +10,11 @@ A yes or no within these errors forks a fight: the reference then goes on from t
 Forks are counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from reference_height_fight import BLUE, RED, Fight, Fighter, Missile, Reach, Types
+from reference_height import Fields
+from reference_height_fight import BLUE, RED, Fight, Fighter, Missile, Reach, draw, varied
 
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.simulation import Simulation
@@ -41,13 +42,15 @@ NEAR = {
 class Game:
     """A simulation with height and what the reference needs beside it."""
 
-    def __init__(self, types: Types, num_envs: int, seed: int, **settings: object) -> None:
+    def __init__(
+        self, fields: Mapping[str, Fields], num_envs: int, seed: int, **settings: object
+    ) -> None:
         parameters = {
             name: value for name, value in settings.items() if name not in ("red", "blue")
         }
         self.p = resolve(parameters | {"dimensions": 3})
         self.sim = Simulation(num_envs, seed, dimensions=3, **settings)
-        self.types, self.reach = types, Reach(self.p, types)
+        self.fields, self.seed, self.reaches = fields, seed, {}
 
     def copy(self, env: int = 0) -> Fight:
         """Returns the core's state of an engagement as the reference keeps it."""
@@ -69,12 +72,24 @@ class Game:
             owner, age = (int(missiles[name][env, slot]) for name in ("owner", "age"))
             return Missile(state(missiles, STATE, slot), owner, age)
 
+        keys = self.sim.core.read("engagement")
+        engagement, episode = (int(keys[name][env, 0]) for name in ("engagement", "episode"))
+        drawn = [draw(self.p, self.seed, engagement, episode, seat) for seat in (RED, BLUE)]
+        types = [varied(self.fields[of.aircraft], self.fields[of.missile], of) for of in drawn]
+        reach = [self.reach(drawn[seat].missile, drawn[1 - seat].aircraft) for seat in (RED, BLUE)]
         shots = [missile(slot) for slot in np.flatnonzero(missiles["active"][env])]
         return Fight(
-            p=self.p, types=self.types, reach=self.reach, fighters=[fighter(RED), fighter(BLUE)],
+            p=self.p, types=types, reach=reach, fighters=[fighter(RED), fighter(BLUE)],
             missiles=sorted(shots, key=order), time=int(self.sim.time[env]),
             outcome=int(self.sim.outcome[env]), truncated=bool(self.sim.truncated[env]),
         )  # fmt: skip
+
+    def reach(self, missile: str, enemy: str) -> Reach:
+        """Returns the estimates for a type of missile against a type of aircraft."""
+        key = missile, enemy
+        if key not in self.reaches:
+            self.reaches[key] = Reach(self.p, self.fields[missile], self.fields[enemy])
+        return self.reaches[key]
 
     def commands(self, env: int) -> np.ndarray:
         """Returns the fighters' commands [2, 4] of the last decision."""

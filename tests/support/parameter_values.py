@@ -1,7 +1,9 @@
 """Values of parameters that go together, in the plane and with height."""
 
+from hypothesis import strategies as st
+
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, Parameter, resolve
 
 HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
 
@@ -15,26 +17,38 @@ def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
     return values
 
 
-def _is_of_height(name: str) -> bool:
+def a_choice(row: Parameter) -> st.SearchStrategy[str]:
+    """Returns any choice of a row, and any mix of several where the row has mixes."""
+    plain = st.sampled_from(row.choices)
+    several = st.lists(plain, min_size=2, unique=True).map(",".join)
+    return plain | several if row.is_mixed else plain
+
+
+def _is_of(game: dict[str, float], name: str) -> bool:
     row = PARAMETERS[name]
-    if row.group == "sensor":  # allowed with full information, but without a meaning
-        return False
     ends = (row.choices[0], row.choices[-1]) if row.choices else (row.minimum, row.maximum)
     try:
-        resolve(with_pairs({name: ends[ends[0] == row.default], **HEIGHT}), teams=True)
+        resolve(with_pairs({name: ends[ends[0] == row.default], **game}), teams=True)
     except UsageError:
         return False
     return True
 
 
-# The rows that games with height have, besides those of HEIGHT.
-OF_HEIGHT = [name for name in PARAMETERS if name not in HEIGHT and _is_of_height(name)]
+# The rows that games in the plane have, and those that games with height have besides HEIGHT. The
+# sensors' are allowed with full information, but have no meaning there.
+OF_PLANE = [name for name in PARAMETERS if _is_of({}, name)]
+OF_HEIGHT = [
+    name
+    for name, row in PARAMETERS.items()
+    if name not in HEIGHT and row.group != "sensor" and _is_of(HEIGHT, name)
+]
 
 
 def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
     """Returns the values with defaults for what their game does not have."""
+    own = OF_PLANE if values["dimensions"] == 2 else OF_HEIGHT
+    others = {name: row.default for name, row in PARAMETERS.items() if name not in own}
     if values["dimensions"] == 2:
-        return values
-    others = {name: row.default for name, row in PARAMETERS.items() if name not in OF_HEIGHT}
+        return values | others
     difference = min(values["start_height_difference_max"], 2 * values["start_height_min"])
     return values | others | {"dimensions": 3, "start_height_difference_max": difference}

@@ -16,9 +16,11 @@ from reference_height import Fields
 from reference_height_reach import HEIGHTS, find_nez, fly_level
 
 from midrange_puffer import _core
+from midrange_puffer.game.parameters import PARAMETERS
 
 UP = law.UP
 HEIGHT_DRAW = 256
+TYPE_DRAW, AIRCRAFT_DRAWS, MISSILE_DRAWS = 257, (258, 259), (260, 261)
 CLOCK = 300.0  # s
 NEAR_FIGHTER, NEAR_MISSILE, NEAR_TIME = 10_000.0, 5_000.0, 10.0
 INBOUND, OWN = 3, 2  # missiles that are observed
@@ -26,7 +28,7 @@ INBOUND, OWN = 3, 2  # missiles that are observed
 
 @dataclass(frozen=True)
 class Types:
-    """The fields of the type of all fighters, and of that of all missiles."""
+    """The fields of a side's aircraft and missiles, varied by its factors."""
 
     aircraft: Fields
     missile: Fields
@@ -157,25 +159,81 @@ def start(
     return fighters, [between("pilot_height", share) for share in pilots]
 
 
-class Reach:
-    """The pilots' estimates of ranges, and the distance that a missile still gains."""
+@dataclass(frozen=True)
+class Drawn:
+    """The names of a side's types, and the factors of each."""
 
-    def __init__(self, p: Parameters, types: Types) -> None:
-        self.p, self.types = p, types
+    aircraft: str
+    missile: str
+    aircraft_factors: Sequence[float]  # of thrust, drag, lift and induced drag
+    missile_factors: Sequence[float]  # of thrust, drag, lift and burn time
+
+
+def draw(p: Parameters, seed: int, engagement: int, episode: int, seat: int) -> Drawn:
+    """Returns what a side draws for an episode."""
+    side = ("red", "blue")[seat]
+    numbers = uniform4(seed, engagement, episode, TYPE_DRAW)
+
+    def chosen(kind: str, number: float) -> str:
+        order = PARAMETERS[f"{side}_{kind}"].choices
+        shares = dict.fromkeys(order, 0.0)
+        for part in p[f"{side}_{kind}"].split(","):
+            name, _, share = part.partition(":")
+            shares[name] = float(share or 1)
+        ends = np.cumsum([*shares.values()]) / sum(shares.values())
+        return order[int(np.searchsorted(ends, number, side="right"))]
+
+    def factors(kind: str, draws: Sequence[int]) -> list[float]:
+        spread = p[f"{kind}_spread"]
+        return [1 + spread * (2 * u - 1) for u in uniform4(seed, engagement, episode, draws[seat])]
+
+    return Drawn(
+        chosen("aircraft", numbers[seat]), chosen("missile", numbers[2 + seat]),
+        factors("aircraft", AIRCRAFT_DRAWS), factors("missile", MISSILE_DRAWS),
+    )  # fmt: skip
+
+
+def varied(aircraft: Fields, missile: Fields, drawn: Drawn) -> Types:
+    """Returns the fields of types, so changed that the law has the drawn factors."""
+    thrust, drag, lift, induced = drawn.aircraft_factors
+    plane = dict(aircraft) | {
+        "thrust": aircraft["thrust"] * thrust,
+        "terminal_speed": aircraft["terminal_speed"] / sqrt(drag),
+        "turn_radius": aircraft["turn_radius"] / lift,
+        "lift_drag": aircraft["lift_drag"] / sqrt(drag * induced),
+    }
+    thrust, drag, lift, burn = drawn.missile_factors
+    shot = dict(missile) | {
+        "thrust": missile["thrust"] * thrust,
+        "sustain_thrust": missile["sustain_thrust"] * thrust,
+        "terminal_speed": missile["terminal_speed"] / sqrt(drag),
+        "turn_radius": missile["turn_radius"] / lift,
+        "lift_drag": missile["lift_drag"] / sqrt(drag),
+        "burn_time": missile["burn_time"] * burn,
+        "sustain_time": missile["sustain_time"] * burn,
+    }
+    return Types(plane, shot)
+
+
+class Reach:
+    """The pilots' estimates of the ranges of a type of missile against a type of aircraft."""
+
+    def __init__(self, p: Parameters, missile: Fields, enemy: Fields) -> None:
+        self.p, self.missile, self.enemy = p, missile, enemy
         self.thin = [law.air(z)[0] for z in HEIGHTS]
-        self.flown = np.array([fly_level(p, types.missile, z) for z in HEIGHTS])
+        self.flown = np.array([fly_level(p, missile, z) for z in HEIGHTS])
 
     @cached_property
     def escapes(self) -> list[float]:
         """R_NEZ at the two heights."""
-        return [find_nez(self.p, self.types.missile, self.types.aircraft, z) for z in HEIGHTS]
+        return [find_nez(self.p, self.missile, self.enemy, z) for z in HEIGHTS]
 
     def r_max(self, shooter: Body, target: Body) -> float:
         """Returns R_max."""
         (low, low_time), (high, high_time) = self.flown
         first, second = self.thin
         longer = (high_time - low_time) / (second - first)
-        most = first + (self.types.missile["life"] - low_time) / longer
+        most = first + (self.missile["life"] - low_time) / longer
         thin = min(law.air(0.7 * shooter.z + 0.3 * target.z)[0], most)
         share = (thin - first) / (second - first)
         toward = off_nose(target, shooter) * target.speed
@@ -186,29 +244,13 @@ class Reach:
         share = (law.air((shooter.z + target.z) / 2)[0] - self.thin[0]) / np.diff(self.thin)[0]
         return self.escapes[0] + share * (self.escapes[1] - self.escapes[0])
 
-    def chase(self, missile: Missile, fighter: Body, faster: float = 0) -> float:
-        """Returns what a missile gains on a fighter that runs, by so much faster than now [m]."""
-        fields, g = self.types.missile, self.p["gravity"]
-        density = law.air((missile.z + fighter.z) / 2)[1]
-        drag = 1.15 * density * g / fields["terminal_speed"] ** 2
-        speed, running = missile.speed, fighter.speed + faster
-        dt = self.p["physics_dt"]
-        boost = max(fields["burn_time"] - missile.age * dt, 0)
-        left = max(fields["burn_time"] + fields["sustain_time"] - missile.age * dt, 0)
-        impulse = fields["thrust"] * boost + fields["sustain_thrust"] * (left - boost)
-        burnt = (speed + impulse) / (1 + drag * speed * left)
-        gain = left * ((speed + burnt) / 2 - running)
-        end = max(running, fields["spent_speed"])
-        burnt = max(burnt, end)
-        return gain + (logarithm(burnt, end) - running * (1 / end - 1 / burnt)) / drag
-
 
 @dataclass(kw_only=True)
 class Fight(Engagement):
     """One fight with height. A control is (rudder, climb, throttle, fire)."""
 
-    types: Types
-    reach: Reach
+    types: Sequence[Types]  # of red and blue
+    reach: Sequence[Reach]  # of red's missiles and of blue's
     fighters: list[Fighter]
     missiles: list[Missile] = field(default_factory=list)
 
@@ -227,11 +269,11 @@ class Fight(Engagement):
         """Advances by one physics step; the last one of a decision restores the directions."""
         before = [sight(m, self.fighters[m.target]) for m in self.missiles]
         asked = [
-            law.guide(self.types.missile, r, w, m.direction, m.speed, self.p["gravity"])
+            law.guide(self.types[m.owner].missile, r, w, m.direction, m.speed, self.p["gravity"])
             for m, (r, w, _) in zip(self.missiles, before, strict=True)
         ]
-        for fighter, (stick, throttle, _) in zip(self.fighters, commands, strict=True):
-            self.fly_fighter(fighter, stick, throttle)
+        for seat, (stick, throttle, _) in enumerate(commands):
+            self.fly_fighter(seat, stick, throttle)
         for missile, lift in zip(self.missiles, asked, strict=True):
             self.fly_missile(missile, lift)
         self.time += 1
@@ -257,24 +299,25 @@ class Fight(Engagement):
                 if getattr(body, "alive", True):
                     body.state[3:6] *= 1.5 - body.direction @ body.direction / 2
 
-    def fly_fighter(self, fighter: Fighter, stick: tuple[float, float], throttle: float) -> None:
+    def fly_fighter(self, seat: int, stick: tuple[float, float], throttle: float) -> None:
+        fighter = self.fighters[seat]
         rates = [self.p[f"fighter_{name}_rate"] for name in ("rudder", "climb", "throttle")]
         most = np.array(rates) * self.dt
         state, g = fighter.state, self.p["gravity"]
         state[7:10] = np.clip((*stick, throttle), state[7:10] - most, state[7:10] + most)
         if fighter.alive:
-            forces = law.fighter_forces(self.types.aircraft, state, g)
+            forces = law.fighter_forces(self.types[seat].aircraft, state, g)
             fighter.state = law.step(state, *forces, self.dt, g)
 
     def fly_missile(self, missile: Missile, asked: np.ndarray) -> None:
-        g = self.p["gravity"]
-        across, slowed = law.missile_forces(self.types.missile, missile.state, asked, g)
-        pushed = motor(self.types.missile, missile.age, self.dt)
+        g, fields = self.p["gravity"], self.types[missile.owner].missile
+        across, slowed = law.missile_forces(fields, missile.state, asked, g)
+        pushed = motor(fields, missile.age, self.dt)
         missile.state = law.step(missile.state, across, slowed, pushed, self.dt, g)
         missile.age += 1
 
     def spent(self, missile: Missile) -> bool:
-        fields, target = self.types.missile, self.fighters[missile.target]
+        fields, target = self.types[missile.owner].missile, self.fighters[missile.target]
         if missile.age >= whole_steps(fields["life"], self.dt) or self.below(
             "ground", missile.z, 0
         ):
@@ -283,6 +326,21 @@ class Fight(Engagement):
             return False
         energy2 = missile.speed**2 + 2 * self.p["gravity"] * (missile.z - target.z)
         return self.below("spent", sqrt(max(energy2, 0)), fields["spent_speed"])
+
+    def chase(self, missile: Missile, fighter: Body, faster: float = 0) -> float:
+        """Returns what a missile gains on a fighter that runs, by so much faster than now [m]."""
+        fields, g = self.types[missile.owner].missile, self.p["gravity"]
+        density = law.air((missile.z + fighter.z) / 2)[1]
+        drag = 1.15 * density * g / fields["terminal_speed"] ** 2
+        speed, running = missile.speed, fighter.speed + faster
+        boost = max(fields["burn_time"] - missile.age * self.dt, 0)
+        left = max(fields["burn_time"] + fields["sustain_time"] - missile.age * self.dt, 0)
+        impulse = fields["thrust"] * boost + fields["sustain_thrust"] * (left - boost)
+        burnt = (speed + impulse) / (1 + drag * speed * left)
+        gain = left * ((speed + burnt) / 2 - running)
+        end = max(running, fields["spent_speed"])
+        burnt = max(burnt, end)
+        return gain + (logarithm(burnt, end) - running * (1 / end - 1 / burnt)) / drag
 
     def count_pressing(self) -> None:
         """Counts the fighters that press, with the enemy ahead of their beam in space."""
@@ -329,8 +387,8 @@ class Fight(Engagement):
             "enemy_off_nose": off_nose(own, enemy),
             "enemy_above": enemy.z - own.z,
             "enemy_energy": self.energy(enemy) - self.energy(own),
-            "own_reach": self.reach.r_max(own, enemy) - distance,
-            "enemy_reach": self.reach.r_max(enemy, own) - distance,
+            "own_reach": self.reach[seat].r_max(own, enemy) - distance,
+            "enemy_reach": self.reach[1 - seat].r_max(enemy, own) - distance,
             "own_height": own.z,
             "own_climb_sine": own.direction[2],
             "own_density": law.air(own.z)[1],
@@ -363,7 +421,7 @@ class Fight(Engagement):
         """Returns the features that are of both fighters."""
         last, interval = fighter.last_launch, self.steps("launch_interval")
         wait = 0 if last is None else max(last + interval - self.time, 0)
-        fields, g = self.types.aircraft, self.p["gravity"]
+        fields, g = self.types[seat].aircraft, self.p["gravity"]
         return {
             "alive": float(fighter.alive),
             "speed": fighter.speed,
@@ -384,7 +442,7 @@ class Fight(Engagement):
             "nearness": NEAR_MISSILE / (NEAR_MISSILE + distance),
             "urgency": NEAR_TIME / (NEAR_TIME + time_to_go(missile, target)),
             "speed": missile.speed,
-            "reach": self.reach.chase(missile, target) - distance,
+            "reach": self.chase(missile, target) - distance,
             "above": missile.z - target.z,
         }
         out |= dict(zip(axes, own.seen(unit(sight(own, missile)[0])), strict=True))

@@ -56,13 +56,13 @@ class HeightPilot(Pilot):
         if any(self.evades(fight, shot, fighter) for shot in fight.inbound(seat)):
             return -self.p["pilot_dive"]
         sine = (self.heights[seat] - fighter.z) / (CLIMB_TIME * fighter.speed)
-        most = sin(radians(fight.types.aircraft["climb_max_deg"]))
+        most = sin(radians(fight.types[seat].aircraft["climb_max_deg"]))
         return clip(sine, -STEEPEST, STEEPEST) / most
 
     def spare(self, fight: Fight, missile: Missile, fighter: Body) -> float:
         """Returns by what distance a missile could run the fighter down, guard included."""
         facing = (1 + off_nose(fighter, missile)) / 2
-        gain = fight.reach.chase(missile, fighter, PURSUED)
+        gain = fight.chase(missile, fighter, PURSUED)
         return gain - sight(fighter, missile)[2] + self.tactics.guard * facing
 
     def wants_to_fire(self, fight: Fight, seat: int, enemy: Fighter) -> bool:
@@ -70,8 +70,8 @@ class HeightPilot(Pilot):
         fighter, distance = fight.fighters[seat], fight.range(fight.fighters[seat], enemy)
         limit = cos(radians(self.p["pilot_fire_off_boresight_deg"]))
         on_the_nose = fight.below("boresight", limit, off_nose(fighter, enemy))
-        far = self.tactics.far * fight.reach.r_max(fighter, enemy)
-        near = self.tactics.near * fight.reach.r_nez(fighter, enemy)
+        far = self.tactics.far * fight.reach[seat].r_max(fighter, enemy)
+        near = self.tactics.near * fight.reach[seat].r_nez(fighter, enemy)
         probes = fight.below("range", distance, far) and fighter.ammo > self.tactics.reserve
         in_range = fight.below("range", distance, near) or probes
         return on_the_nose and in_range and len(fight.own_missiles(seat)) < self.tactics.salvo
