@@ -2,9 +2,8 @@
 
     python benchmarks/generalist.py MODEL [MODEL …]
 
-Every model fights each of nine scripted pilots in both seats. Both sides fly
-by the same settings. The first three rows are of what configs/generalist.ini trains with, the others
-are not.
+Every model fights each of nine scripted pilots in both seats. Both sides fly by the same settings.
+The first three rows are of what configs/generalist.ini trains with, the others are not.
 """
 
 import argparse

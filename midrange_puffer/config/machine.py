@@ -74,16 +74,16 @@ def choose_device(config: Config, machine: Machine) -> tuple[Config, str]:
 def _best_device(config: Config, machine: Machine) -> tuple[str, str]:
     if not machine.gpus:
         return "cpu", "no CUDA device"
-    train, gpu = config.train, ("cuda", machine.gpus[0])
+    train, policy = config.train, config.policy
     if train.engine == "native":
         return "cpu", "train.engine is native"
     is_for_gpu = train.precision != "float32" or train.pin_memory or train.cpu_offload
     on_cpu = config.replaced("train", "", device="cpu")
-    if train.engine == "torch" or is_for_gpu or _reason_against_native(on_cpu):
-        return gpu
-    if config.policy["hidden_size"] > WIDTH_FOR_CPU:
-        return gpu
-    return "cpu", f"faster than a GPU up to policy.hidden_size = {WIDTH_FOR_CPU}"
+    is_native = train.engine == "auto" and not _reason_against_native(on_cpu)
+    is_small = isinstance(policy, PolicyConfig) and policy.hidden_size <= WIDTH_FOR_CPU
+    if is_native and is_small and not is_for_gpu:
+        return "cpu", f"faster than a GPU up to policy.hidden_size = {WIDTH_FOR_CPU}"
+    return "cuda", machine.gpus[0]
 
 
 def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
