@@ -85,9 +85,15 @@ def _env_keys(env_class: str) -> dict[str, Key]:
         for o in OPTIONS.values()
     ]  # fmt: skip
     parameters = [
-        Key(p.name, str, p.meaning, p.default, choices=p.choices,
+        Key(
+            p.name,
+            str,
+            p.meaning,
+            p.default,
+            choices=p.choices,
             check=functools.partial(checked_mix, p.choices) if p.is_mixed else None,
-            is_mixed=p.is_mixed)
+            is_mixed=p.is_mixed,
+        )
         if p.choices
         else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()

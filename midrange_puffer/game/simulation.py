@@ -327,7 +327,7 @@ class Simulation:
         """
         require_height(self.parameters, "types")
         drawn = self._core.types()
-        return {name: drawn[name].copy() for name in drawn.dtype.names}
+        return {name: drawn[name].copy() for name in drawn.dtype.names or ()}
 
     @property
     def missiles(self) -> dict[str, np.ndarray]:
