@@ -1,9 +1,9 @@
-"""How policies with height score with types of aircraft and missiles that they have never met.
+"""Scores of policies with height, with types of aircraft and missiles that they did not train with.
 
     python benchmarks/generalist.py MODEL [MODEL …]
 
 Every model fights each of nine scripted pilots in both seats. Both sides fly by the same settings.
-The first three rows are of what configs/generalist.ini trains with, the others are not.
+Rows 1 to 3 have only types of configs/generalist.ini, the others do not.
 """
 
 import argparse
@@ -13,10 +13,9 @@ from common import print_table
 from rich.progress import track
 
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.contest.ratings import ANCHORS
 
 ENGAGEMENTS, SEED = 128, 1
-NINE = PILOTS[:9]
 
 # Name of a row, types of aircraft, types of missiles, spread of both.
 GAMES = (
@@ -40,7 +39,7 @@ def score(model: str, aircraft: str, missile: str, spread: float) -> float:
         **{f"{side}_aircraft": aircraft for side in ("red", "blue")},
         **{f"{side}_missile": missile for side in ("red", "blue")},
     }
-    return fmean(evaluate(model, pilot, ENGAGEMENTS, SEED, **game)["score"] for pilot in NINE)
+    return fmean(evaluate(model, pilot, ENGAGEMENTS, SEED, **game)["score"] for pilot in ANCHORS)
 
 
 def main() -> None:

@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <assert.h>
+
 #include "isas.h"
 #include "kernel.h"
 #include "simulation.h"
@@ -99,9 +101,10 @@ static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
   return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
-// The types that a block's engagements fly; NULL in the plane.
+// The types that the engagements of a block of the simulation fly, not of a copy; NULL in the plane.
 static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
   if (MR_DIMENSIONS == 2) return NULL;
+  assert(b >= mr_block(sim, 0) && b < mr_block(sim, sim->num_blocks));
   return sim->types.are_drawn ? sim->rosters + (b - (const MrBlock *)sim->blocks) : sim->rosters;
 }
 

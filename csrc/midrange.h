@@ -173,12 +173,9 @@ typedef struct {
 // The types that a side flies in an engagement with height, and factors by which these are varied.
 typedef struct {
   int32_t aircraft, missile;  // places in the tables of aircraft.h
-  struct {
-    float thrust, drag, lift, induced_drag;  // `drag` is that without lift
-  } aircraft_factors;
-  struct {
-    float thrust, drag, lift, burn_time;
-  } missile_factors;
+  // Of the aircraft; drag is that without lift.
+  float thrust_factor, drag_factor, lift_factor, induced_drag_factor;
+  float missile_thrust_factor, missile_drag_factor, missile_lift_factor, missile_burn_time_factor;
 } MrDrawnTypes;
 
 // One finished engagement.
@@ -339,9 +336,10 @@ void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState 
 const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
 // Launches a missile at once, at the nearest enemy; the launch interval does not count. Returns false when the fighter
 // is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
-// The types of the sides in an engagement, with height.
-void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]);
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
+
+// Writes the types that both sides fly in an episode of an engagement. Only with height.
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]);
 
 // Copies one field of mr_fields(sim, entity) from all engagements. values: [num_envs][entities of that kind in one
 // engagement], int32 or float32. Without sensors there are no contacts and beliefs to copy.
@@ -376,6 +374,7 @@ typedef struct {
 // The members of the structs that leave the core as bytes, in declaration order. Each list ends with a NULL name.
 typedef struct {
   const MrMember *record, *shot, *moment, *prediction;  // of MrRecord, MrShot, MrMoment, MrPrediction
+  const MrMember *drawn_types;                          // of MrDrawnTypes
 } MrLayouts;
 MrLayouts mr_layouts(void);
 

@@ -12,7 +12,8 @@
 // without changing what a result means, since evaluation always takes their defaults.
 //
 // A row whose unit has names with bars between them is a choice: its numbers stand for these names, from 0. With plus
-// signs between them it is a choice that may be mixed: an engagement draws one of several.
+// signs between them it is a choice that may be mixed: an engagement draws one of several, by the weights in MrConfig; the
+// number is the type where these are all 0.
 //
 // The bound of a reward follows from the units of its rows. A row of unit "1" is the weight of a potential within
 // +-1, a row of unit "1/s" is the weight of a rate within +-1, and a row of unit "result" is what a result pays.
@@ -34,8 +35,8 @@
   X(rules, int, blue_aircraft, 0, 0, 3, "light+heavy+fast+trainer", "with height: blue's type of aircraft, or a mix") \
   X(rules, int, red_missile, 0, 0, 2, "medium+long+short", "with height: red's type of missile, or a mix: medium:4,long:2") \
   X(rules, int, blue_missile, 0, 0, 2, "medium+long+short", "with height: blue's type of missile, or a mix") \
-  X(rules, float, aircraft_spread, 0, 0, 0.3, "1", "with height: each engagement draws factors of each aircraft's thrust, drag, lift and induced drag, from 1 - this to 1 + this") \
-  X(rules, float, missile_spread, 0, 0, 0.3, "1", "with height: likewise of the thrust, drag, lift and burn time of each side's missiles") \
+  X(rules, float, aircraft_spread, 0, 0, 0.3, "1", "with height: greatest relative change of an aircraft's thrust, drag, lift and induced drag, drawn for each engagement") \
+  X(rules, float, missile_spread, 0, 0, 0.3, "1", "with height: greatest relative change of the thrust, drag, lift and burn time of a side's missiles, drawn for each engagement") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \

@@ -123,6 +123,7 @@ static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
 static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, float v, float age,
                                    float speed, float mean_height, int i) {
   MrMissileType type = mr_missile_type_at(roster, side, i);
+  // Drawn times are no whole numbers of steps, so that less than one may be left.
   float boost = mr_max(type.burn_steps - age, 0.0f), burn = mr_max(type.motor_steps - age, 0.0f);
   float thrust = (type.thrust * boost + type.sustain * (burn - boost)) / mr_max(burn, 1e-3f);
   float cd0 = type.frame.cd0 * MR_CHASE_DRAG * mr_air(mean_height).density;

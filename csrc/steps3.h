@@ -105,7 +105,7 @@ static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, 
 // Missiles ------------------------------------------------------------------------------------------------
 
 // Gives each packed missile the constants of its type: that of the side that it does not fly at. All lanes of a roster
-// are equal unless types are drawn.
+// are equal unless types are drawn: then lane 0 serves all, and nothing has to be gathered.
 static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPacked *p) {
   const MrMissileLanes *red = &roster->missiles[0], *blue = &roster->missiles[1];
   MrTypeLanes *to = &p->types;

@@ -139,5 +139,16 @@ MrLayouts mr_layouts(void) {
   static const MrMember prediction[] = {MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits),
                                         MR_MEMBER(MrPrediction, ended),   MR_MEMBER(MrPrediction, harmless),
                                         MR_MEMBER(MrPrediction, miss),    {0}};
-  return (MrLayouts){record, shot, moment, prediction};
+  static const MrMember drawn_types[] = {MR_MEMBER(MrDrawnTypes, aircraft),
+                                         MR_MEMBER(MrDrawnTypes, missile),
+                                         MR_MEMBER(MrDrawnTypes, thrust_factor),
+                                         MR_MEMBER(MrDrawnTypes, drag_factor),
+                                         MR_MEMBER(MrDrawnTypes, lift_factor),
+                                         MR_MEMBER(MrDrawnTypes, induced_drag_factor),
+                                         MR_MEMBER(MrDrawnTypes, missile_thrust_factor),
+                                         MR_MEMBER(MrDrawnTypes, missile_drag_factor),
+                                         MR_MEMBER(MrDrawnTypes, missile_lift_factor),
+                                         MR_MEMBER(MrDrawnTypes, missile_burn_time_factor),
+                                         {0}};
+  return (MrLayouts){record, shot, moment, prediction, drawn_types};
 }

@@ -26,6 +26,9 @@ typedef struct {
   float v;
 } Flyer;
 
+_Static_assert(MR_AIRCRAFT_TYPE_COUNT <= MR_TYPES_MAX, "there is room for all types of aircraft");
+_Static_assert(MR_MISSILE_TYPE_COUNT <= MR_TYPES_MAX, "there is room for all types of missiles");
+
 static void move(float gravity, const MrForces *forces, Flyer *body) {
   mr_move(MR_ESTIMATE_STEP, gravity, forces, &body->position, &body->direction, &body->v);
   body->direction = mr_unit(body->direction);
@@ -169,7 +172,8 @@ static void derive_reaches(const MrParams *p, int32_t side, MrTypes *types) {
     if (!has_share(types->missile_ends[side], i)) continue;
     MrMissileType missile = mr_derive_missile_type(&mr_missile_types[i], (double)p->gravity, MR_ESTIMATE_STEP);
     for (int32_t j = 0; j < MR_AIRCRAFT_TYPE_COUNT; j++) {
-      if (!has_share(types->aircraft_ends[!side], j)) continue;
+      bool is_known = types->reach[i][j].range > 0.0f;  // both sides may have the same pair
+      if (is_known || !has_share(types->aircraft_ends[!side], j)) continue;
       types->reach[i][j] = derive_reach(p, &missile, &types->aircraft[j]);
     }
   }
@@ -226,8 +230,14 @@ void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDraw
     drawn[side] = (MrDrawnTypes){
         .aircraft = draw_type(types->aircraft_ends[side], u[side]),
         .missile = draw_type(types->missile_ends[side], u[2 + side]),
-        .aircraft_factors = {.thrust = a[0], .drag = a[1], .lift = a[2], .induced_drag = a[3]},
-        .missile_factors = {.thrust = m[0], .drag = m[1], .lift = m[2], .burn_time = m[3]},
+        .thrust_factor = a[0],
+        .drag_factor = a[1],
+        .lift_factor = a[2],
+        .induced_drag_factor = a[3],
+        .missile_thrust_factor = m[0],
+        .missile_drag_factor = m[1],
+        .missile_lift_factor = m[2],
+        .missile_burn_time_factor = m[3],
     };
   }
 }
@@ -235,21 +245,21 @@ void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDraw
 // The aircraft and the missile that a side flies.
 static MrAircraft vary_aircraft(const MrTypes *types, const MrDrawnTypes *drawn) {
   MrAircraft type = types->aircraft[drawn->aircraft];
-  type.frame.cd0 *= drawn->aircraft_factors.drag;
-  type.frame.lift *= drawn->aircraft_factors.lift;
-  type.frame.k *= drawn->aircraft_factors.induced_drag;
-  type.thrust *= drawn->aircraft_factors.thrust;
+  type.frame.cd0 *= drawn->drag_factor;
+  type.frame.lift *= drawn->lift_factor;
+  type.frame.k *= drawn->induced_drag_factor;
+  type.thrust *= drawn->thrust_factor;
   return type;
 }
 
 static MrMissileType vary_missile(const MrTypes *types, const MrDrawnTypes *drawn) {
   MrMissileType type = types->missiles[drawn->missile];
-  type.frame.cd0 *= drawn->missile_factors.drag;
-  type.frame.lift *= drawn->missile_factors.lift;
-  type.thrust *= drawn->missile_factors.thrust;
-  type.sustain *= drawn->missile_factors.thrust;
-  type.burn_steps *= drawn->missile_factors.burn_time;
-  type.motor_steps *= drawn->missile_factors.burn_time;
+  type.frame.cd0 *= drawn->missile_drag_factor;
+  type.frame.lift *= drawn->missile_lift_factor;
+  type.thrust *= drawn->missile_thrust_factor;
+  type.sustain *= drawn->missile_thrust_factor;
+  type.burn_steps *= drawn->missile_burn_time_factor;
+  type.motor_steps *= drawn->missile_burn_time_factor;
   return type;
 }
 

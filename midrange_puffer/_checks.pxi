@@ -27,6 +27,12 @@ def _check_plane(dict parameters, str name):
         raise UsageError(f"{name}: in the plane only, and dimensions = {parameters['dimensions']}")
 
 
+def _check_height(dict parameters, str name):
+    """Refuses a game in the plane."""
+    if parameters["dimensions"] != 3:
+        raise UsageError(f"{name}: with height only, and dimensions = {parameters['dimensions']}")
+
+
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
     red, blue = parameters["red_size"], parameters["blue_size"]
@@ -44,12 +50,12 @@ def _check_sizes(dict parameters, str observation):
 
 cdef int _take_types(MrConfig *config, dict parameters) except -1:
     """Copies the shares of the types of aircraft and missiles, which matter with height."""
-    units = {row["name"]: row["choices"] for row in parameter_rows()}
+    choices = {row["name"]: row["choices"] for row in parameter_rows()}
     for side, seat in enumerate(("red", "blue")):
         for kind in ("aircraft", "missile"):
             name = f"{seat}_{kind}"
             for chosen, share in parse_shares(parameters[name]).items():
-                place = units[name].index(chosen)
+                place = choices[name].index(chosen)
                 if kind == "aircraft":
                     config.aircraft_weights[side][place] = share
                 else:

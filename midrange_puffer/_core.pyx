@@ -30,7 +30,7 @@ cdef class Core:
 
     Args:
         parameters: a value for every row of the parameter table, already checked; of a choice its
-            name.
+            name, or where its row has mixes a mix.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
         pilot_weights: shares [fighters][pilots] of the pilots of each fighter: red's, then blue's.
@@ -367,7 +367,12 @@ cdef class Core:
         return bool(mr_launch(self._idle(), env, fighter))
 
     def types(self):
-        """Returns what each side flies with height, DRAWN_TYPES [num_envs, 2]."""
+        """Returns what each side flies with height, DRAWN_TYPES [num_envs, 2].
+
+        Raises:
+            UsageError: the game is in the plane.
+        """
+        _check_height(self.parameters, "types")
         cdef MrSim *sim = self._idle()
         keys = self.read("engagement")
         cdef const int32_t[:, ::1] engagement = keys["engagement"], episode = keys["episode"]

@@ -142,6 +142,7 @@ cdef extern from "midrange.h" nogil:
         const MrMember *shot
         const MrMember *moment
         const MrMember *prediction
+        const MrMember *drawn_types
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()

@@ -84,7 +84,17 @@ def layouts():
         "MrShot": (sizeof(MrShot), _members(layouts.shot)),
         "MrMoment": (sizeof(MrMoment), _members(layouts.moment)),
         "MrPrediction": (sizeof(MrPrediction), _members(layouts.prediction)),
+        "MrDrawnTypes": (sizeof(MrDrawnTypes), _members(layouts.drawn_types)),
     }
+
+
+# The types of a side in an engagement with height, and the factors by which they are varied.
+DRAWN_TYPES = np.dtype([
+    ("aircraft", np.int32), ("missile", np.int32),
+    *((f"{name}_factor", np.float32) for name in (
+        "thrust", "drag", "lift", "induced_drag", "missile_thrust", "missile_drag",
+        "missile_lift", "missile_burn_time")),
+])
 
 
 def check_layout(dtype, str struct, size, members):
@@ -116,16 +126,8 @@ def check_layout(dtype, str struct, size, members):
 
 
 for _dtype, _struct in ((RECORD, "MrRecord"), (SHOT, "MrShot"), (MOMENT, "MrMoment"),
-                        (PREDICTION, "MrPrediction")):
+                        (PREDICTION, "MrPrediction"), (DRAWN_TYPES, "MrDrawnTypes")):
     check_layout(_dtype, _struct, *layouts()[_struct])
-
-# The types of a side in an engagement with height, and the factors by which they are varied.
-DRAWN_TYPES = np.dtype([
-    ("aircraft", np.int32), ("missile", np.int32),
-    *((name, np.float32) for name in ("thrust", "drag", "lift", "induced_drag")),
-    *((f"missile_{name}", np.float32) for name in ("thrust", "drag", "lift", "burn_time")),
-])
-assert DRAWN_TYPES.itemsize == sizeof(MrDrawnTypes)
 
 # The lanes of Core.look_ahead.
 MAX_MOMENTS = 1000
@@ -151,7 +153,10 @@ def parse_shares(str text):
         name, colon, share = (word.strip() for word in part.partition(":"))
         if name in shares:
             raise ValueError(f"{name} is given twice")
-        shares[name] = float(share) if colon else 1.0
+        try:
+            shares[name] = float(share) if colon else 1.0
+        except ValueError:
+            raise ValueError(f"the share of {name}, {share!r}, is no number") from None
     return shares
 
 

@@ -177,7 +177,7 @@ def _parameters() -> str:
 def _values(one: Parameter) -> tuple[str, str]:
     """Returns a parameter's default, and its allowed values."""
     if one.choices:
-        return one.default, " or ".join(one.choices)
+        return one.default, " or ".join(one.choices) + ", or a mix" * one.is_mixed
     return f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
 
 

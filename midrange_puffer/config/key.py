@@ -41,7 +41,7 @@ class Key:
         minimum, maximum: Inclusive range of a number.
         words: Values allowed besides those of `kind` ("auto", None).
         choices: The only strings allowed; empty for any.
-        is_mixed: True if a mix of the choices is allowed, too, which `check` reads.
+        is_mixed: True if a mix of the choices is allowed, too; `check` returns it as it is stored.
         check: Raises ValueError on a value that is not allowed.
     """
 
@@ -102,9 +102,8 @@ class Key:
             raise ValueError(f"must be {self.allowed}") from None
         if not self._is_within(value) or self._is_other(value):
             raise ValueError(f"must be {self.allowed}")
-        if self.check:
-            self.check(value)
-        return value
+        checked = self.check(value) if self.check else None
+        return str(checked) if self.is_mixed else value
 
     def _is_other(self, value: Value) -> bool:
         return bool(self.choices) and not self.is_mixed and value not in self.choices

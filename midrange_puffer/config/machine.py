@@ -17,8 +17,8 @@ LEARNER_CORES = {"gpu": 1, "cpu": 4}
 # It is also the default of commands that only fly engagements.
 MOST_THREADS = 16
 # Up to this width the native engine on a few cores outruns torch on a GPU, which mostly starts
-# kernels: docs/scaling.md has both, on one machine.
-WIDTH_FOR_CPU = 128
+# kernels: docs/scaling.md has figures of both.
+WIDEST_ON_CPU = 128
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def _best_device(config: Config, machine: Machine) -> tuple[str, str]:
     is_for_gpu = train.precision != "float32" or train.pin_memory or train.cpu_offload
     on_cpu = config.replaced("train", "", device="cpu")
     is_native = train.engine == "auto" and not _reason_against_native(on_cpu)
-    is_small = isinstance(policy, PolicyConfig) and policy.hidden_size <= WIDTH_FOR_CPU
+    is_small = isinstance(policy, PolicyConfig) and policy.hidden_size <= WIDEST_ON_CPU
     if is_native and is_small and not is_for_gpu:
-        return "cpu", f"faster than a GPU up to policy.hidden_size = {WIDTH_FOR_CPU}"
+        return "cpu", f"faster than a GPU up to policy.hidden_size = {WIDEST_ON_CPU}"
     return "cuda", machine.gpus[0]
 
 

@@ -53,7 +53,7 @@ class Option:
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
-MAX_SHARE = 1e6  # of a type in a mix
+LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
 FIRST_RULES = 1  # the version of files that state none
 # Rows added after version 1: (name, version that added it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
@@ -150,9 +150,9 @@ def check(
         known = [*PARAMETERS, *(keywords(caller) if caller else ())]
         raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
     row = PARAMETERS[name]
-    if row.is_mixed and isinstance(value, str):
+    if row.is_mixed:
         try:
-            return checked_mix(row.choices, value)
+            return checked_mix(row.choices, str(value))
         except ValueError as error:
             raise ValueError(f"{name} = {value!r}: {error}") from None
     if row.choices:
@@ -169,10 +169,13 @@ def check(
 
 
 def checked_mix(choices: Sequence[str], text: str) -> str:
-    """Returns a mix of choices, such as "light:2,heavy:1", in its shortest form.
+    """Returns a mix of choices as it is stored: in their order, the least share as 1.
+
+    So every mix has one text: "light:1,heavy:2" for "heavy:4,light:2", and "light" for "light:3".
 
     Raises:
-        ValueError: A name is not one of them or given twice, or a share is not a number above 0.
+        ValueError: A name is not one of them or given twice, or a share is not a number above 0 or
+            too small beside the others.
     """
     wanted = f"must be one of {', '.join(choices)}, or a mix such as {choices[0]}:2,{choices[1]}:1"
     try:
@@ -182,11 +185,18 @@ def checked_mix(choices: Sequence[str], text: str) -> str:
     for name, share in shares.items():
         if name not in choices:
             raise ValueError(f"{wanted}{suggest(name, choices)}")
-        if not 0 < share <= MAX_SHARE:
-            raise ValueError(f"the share of {name}: must be above 0, at most {MAX_SHARE:g}")
+        if not 0 < share < math.inf:
+            raise ValueError(f"the share of {name} is {share:g}: must be a number above 0")
+    least, total = min(shares.values()), sum(shares.values())
+    if least < LEAST_SHARE * total:
+        name = min(shares, key=lambda one: shares[one])
+        raise ValueError(
+            f"the share of {name} is {least / total:g} of all: must be at least {LEAST_SHARE:g}"
+        )
     if len(shares) == 1:
         return next(iter(shares))
-    return ",".join(f"{name}:{share:g}" for name, share in shares.items())
+    order = [name for name in choices if name in shares]
+    return ",".join(f"{name}:{shares[name] / least:.9g}" for name in order)
 
 
 def finite(value: object) -> float | None:
@@ -300,18 +310,18 @@ def _check_teams(values: Parameters, teams: bool) -> None:
 _PLANE_ONLY = tuple(
     row.name
     for row in PARAMETERS.values()
-    if row.name.startswith(("fighter_", "missile_"))
+    if row.group in ("flight", "missile")
     and row.name
     not in (
-        *("fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate"),
-        *("missile_hit_radius", "missile_launch_offset", "missile_spread"),
+        *("gravity", "fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate"),
+        *("missile_hit_radius", "missile_launch_offset"),
     )
 )
 # Rows of the types, which the plane does not have.
 _TYPES = (
-    "red_aircraft", "blue_aircraft", "red_missile", "blue_missile", "aircraft_spread",
-    "missile_spread",
-)  # fmt: skip
+    *(row.name for row in PARAMETERS.values() if row.is_mixed),
+    *("aircraft_spread", "missile_spread"),
+)
 
 
 def _check_height(values: Parameters) -> None:

@@ -319,13 +319,13 @@ class Simulation:
         """The sides' types by name, copies [num_envs, 2]; only with height.
 
         int32: aircraft, missile (indices into the `choices` of `red_aircraft`, `red_missile`).
-        float32 factors by which `aircraft_spread` and `missile_spread` vary them: thrust, drag,
-        lift, induced_drag; missile_thrust, missile_drag, missile_lift, missile_burn_time.
+        float32: factors by which `aircraft_spread` and `missile_spread` vary these: thrust_factor,
+        drag_factor, lift_factor, induced_drag_factor; missile_thrust_factor, missile_drag_factor,
+        missile_lift_factor, missile_burn_time_factor.
 
         Raises:
-            ValueError: The game is in the plane.
+            UsageError: The game is in the plane.
         """
-        require_height(self.parameters, "types")
         drawn = self._core.types()
         return {name: drawn[name].copy() for name in drawn.dtype.names or ()}
 

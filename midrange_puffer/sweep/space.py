@@ -198,6 +198,10 @@ def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> SweptK
     for part in ("distribution", "min", "max"):
         if given[part] is not None:
             raise ConfigError(f"{where} {part} = {given[part]}: without effect beside values")
+    if key.is_mixed and ":" in given["values"]:
+        raise ConfigError(
+            f"{where} values = {given['values']}: commas separate values, so none may be a mix"
+        )
     try:
         choices = tuple(key.parse(text) for text in given["values"].split(","))
     except ValueError as error:

@@ -73,13 +73,16 @@ HASHES = {
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
+# Types that each engagement draws.
+DRAWN = {"red_aircraft": "light,heavy", "blue_missile": "medium,long,short"}
+DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
 SENSING = ("full", "radar")
 EACH_GAME = pytest.mark.parametrize(
     "game",
-    [{}, {"sensing": "radar"}, {"dimensions": 3}],
-    ids=["full", "radar", "height"],
+    [{}, {"sensing": "radar"}, {"dimensions": 3}, {"dimensions": 3, **DRAWN}],
+    ids=["full", "radar", "height", "height, drawn"],
 )
 
 

@@ -5,6 +5,8 @@ import pytest
 from reference_height_fight import BLUE, RED, draw
 
 from midrange_puffer import HEIGHT_FEATURES, Midrange, Simulation
+from midrange_puffer.config.configuration import format_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PARAMETERS, resolve
 
@@ -18,8 +20,11 @@ MIXED = HEIGHT | {
 SPREAD = {"aircraft_spread": 0.2, "missile_spread": 0.3}
 AIRCRAFT = PARAMETERS["red_aircraft"].choices
 MISSILES = PARAMETERS["red_missile"].choices
-FACTORS = ("thrust", "drag", "lift", "induced_drag")
-MISSILE_FACTORS = ("missile_thrust", "missile_drag", "missile_lift", "missile_burn_time")
+FACTORS = ("thrust_factor", "drag_factor", "lift_factor", "induced_drag_factor")
+MISSILE_FACTORS = (
+    "missile_thrust_factor", "missile_drag_factor", "missile_lift_factor",
+    "missile_burn_time_factor",
+)  # fmt: skip
 
 
 def names(sim: Simulation, env: int, side: int) -> tuple[str, str]:
@@ -108,8 +113,10 @@ def test_an_engagement_does_not_depend_on_the_others(threads):
         for _ in range(40):
             many.step()
             one.step()
-        for name, values in one.core.read("fighter").items():
-            assert np.array_equal(values[0], many.core.read("fighter")[name][env]), name
+        for kind in ("fighter", "missile"):
+            for name, values in one.core.read(kind).items():
+                assert np.array_equal(values[0], many.core.read(kind)[name][env]), name
+        assert np.array_equal(one.observe()[0], many.observe()[env])
 
 
 def test_each_episode_draws_anew():
@@ -153,20 +160,38 @@ def test_a_snapshot_brings_its_types_back():
     [
         ({"red_aircraft": "light:2,heavi:1"}, "did you mean 'heavy'"),
         ({"red_aircraft": "light,light"}, "light is given twice"),
-        ({"red_aircraft": "light:0,heavy:1"}, "the share of light: must be above 0"),
-        ({"blue_missile": "long:nan,short"}, "the share of long: must be above 0"),
-        ({"blue_missile": "long:much,short"}, "must be one of medium, long, short, or a mix"),
+        ({"red_aircraft": "light:0,heavy:1"}, "the share of light is 0: must be a number above 0"),
+        ({"red_aircraft": "light:1e6,heavy:1"}, "the share of heavy is 9.99999e-07 of all"),
+        ({"blue_missile": "long:nan,short"}, "the share of long is nan: must be a number above"),
+        ({"blue_missile": "long:much,short"}, "the share of long, 'much', is no number; must be"),
         ({"blue_missile": ""}, "must be one of medium, long, short, or a mix"),
-        ({"blue_missile": 1}, "blue_missile = 1: must be medium or long or short"),
+        ({"blue_missile": 1}, "blue_missile = 1: must be one of medium, long, short, or a mix"),
         ({"aircraft_spread": 0.4}, "aircraft_spread = 0.4: must be from 0 to 0.3"),
         ({"dimensions": 2}, "red_aircraft = light:2,heavy:1: with height only"),
     ],
 )
-def test_what_is_no_mix_is_named(changes, words):
+def test_wrong_mixes_are_refused(changes, words):
     with pytest.raises((ValueError, UsageError), match=words):
         Simulation(**(MIXED | changes))
 
 
-def test_a_mix_has_one_shortest_form():
-    values = resolve(HEIGHT | {"red_aircraft": " light : 2.0 , heavy ", "blue_aircraft": "heavy:7"})
-    assert (values["red_aircraft"], values["blue_aircraft"]) == ("light:2,heavy:1", "heavy")
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (" light : 2.0 , heavy ", "light:2,heavy:1"),
+        ("heavy:2,light:4", "light:2,heavy:1"),
+        ("heavy:7", "heavy"),
+        ("trainer,light", "light:1,trainer:1"),
+    ],
+)
+def test_a_mix_has_one_text(text, stored):
+    """In Python, on the command line and in an ini file: models of one game agree on it."""
+    assert resolve(HEIGHT | {"red_aircraft": text})["red_aircraft"] == stored
+    config = load_config(None, ["--env.dimensions=3", f"--env.red-aircraft={text}"])
+    assert config.env["red_aircraft"] == stored
+    assert f"red_aircraft = {stored}\n" in format_config(config)
+
+
+def test_the_plane_has_no_types():
+    with pytest.raises(UsageError, match="types: with height only, and dimensions = 2"):
+        _ = Simulation().types

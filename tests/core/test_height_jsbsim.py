@@ -1,4 +1,4 @@
-"""The aircraft `light` against JSBSim's F-16, flown here: nobody has to believe recorded tables."""
+"""Compares `light` with JSBSim's F-16, which the test flies."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,11 @@ from height import fields
 
 MASS = 9584.0  # kg, of `light`: with half the fuel
 POUND, FOOT = 4.4482216, 0.3048  # N, m
-# Heights [m] and Mach numbers at which it is trimmed.
+# Heights [m] and Mach numbers at which it is trimmed, and how much the drag may differ.
 POINTS = [
-    (1000, 0.6), (1000, 0.9), (1000, 1.2), (5000, 0.8), (5000, 1.0), (5000, 1.4), (10_000, 0.9),
-    (10_000, 1.6), (14_000, 1.0), (14_000, 1.4),
+    (1000, 0.6, 0.07), (1000, 0.9, 0.02), (1000, 1.2, 0.03), (5000, 0.8, 0.06), (5000, 1.0, 0.12),
+    (5000, 1.4, 0.03), (10_000, 0.9, 0.03), (10_000, 1.6, 0.02), (14_000, 1.0, 0.07),
+    (14_000, 1.4, 0.03),
 ]  # fmt: skip
 
 
@@ -28,7 +29,7 @@ class Flown:
     mach: float
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def model() -> jsbsim.FGFDMExec:
     """Returns JSBSim with its F-16."""
     model = jsbsim.FGFDMExec(None)
@@ -57,12 +58,12 @@ def fly(model: jsbsim.FGFDMExec, z: float, mach: float) -> Flown:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("z", "mach"), POINTS)
-def test_the_light_fighter_is_near_the_f16_of_jsbsim(library, model, z, mach):
+@pytest.mark.parametrize(("z", "mach", "most"), POINTS)
+def test_the_light_fighter_is_near_the_f16_of_jsbsim(library, model, z, mach, most):
     own, its = fields(library, "light"), fly(model, z, mach)
     v = mach / np.sqrt(law.air(z)[2])
     drag = law.drag(own, z, v, its.lift / MASS) * MASS
     there = its.mach / np.sqrt(law.air(its.z)[2])
     thrust = law.thrust(own, its.z, there) * MASS
-    assert drag == pytest.approx(its.drag, rel=0.12)
-    assert thrust == pytest.approx(its.thrust, rel=0.03)
+    assert drag == pytest.approx(its.drag, rel=most)
+    assert thrust == pytest.approx(its.thrust, rel=0.02)

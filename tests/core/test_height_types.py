@@ -226,9 +226,17 @@ def _energy(one: Body) -> float:
 
 @pytest.mark.parametrize("name", AIRCRAFT)
 @pytest.mark.parametrize(("z", "v"), [(3000, 250), (6000, 300), (10_000, 600), (15_000, 350)])
-def test_dives_are_pulled_out_above_the_ground(library, name, z, v):
-    """Full dives: straight with an idle engine; straight and turning at full throttle."""
-    law = plane(library, name)
+@pytest.mark.parametrize("spread", [0, 0.3])
+def test_dives_are_pulled_out_above_the_ground(library, name, z, v, spread):
+    """Full dives: straight with an idle engine; straight and turning at full throttle.
+
+    Also of the aircraft that a spread makes worst: less drag and lift, more thrust.
+    """
+    fields = dict(height.fields(library, name))
+    fields["thrust"] *= 1 + spread
+    fields["terminal_speed"] /= (1 - spread) ** 0.5
+    fields["turn_radius"] /= 1 - spread
+    law = Law(library, aircraft=fields)
     for rudder, throttle in [(0, 0), (0, 1), (0.5, 1), (1, 1)]:
         one = body((0, 0, z), v=v)
         heights = []

@@ -316,7 +316,8 @@ def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
 )
 def test_ranks_have_a_device_each(device, said):
     here = machine(gpus=2, has_mps=True, ranks=4, ranks_here=4)
-    choose_device(load_config(None, ["--train.device=cpu"]), here)
+    config, _ = choose_device(load_config(None, ["--train.device=cpu"]), here)
+    assert config.train.device == "cpu"
     with pytest.raises(ConfigError, match=said):
         choose_device(load_config(None, [f"--train.device={device}"]), here)
 
