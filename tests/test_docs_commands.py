@@ -40,6 +40,9 @@ SHORTER = {
     "puffer train midrange --config configs/height": (
         f"{ONE_UPDATE} --train.data-dir high --env.num-envs 256 --league.interval 0"
     ),
+    "puffer train midrange --config configs/generalist": (
+        f"{ONE_UPDATE} --train.data-dir high --env.num-envs 256 --league.interval 0"
+    ),
     "puffer train midrange --config configs/radar": (
         f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
     ),

@@ -26,7 +26,7 @@ from midrange_puffer.contest.panel import (
 from midrange_puffer.contest.ratings import Pairing, is_standard
 from midrange_puffer.errors import UsageError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.game.parameters import is_team, sizes_of
+from midrange_puffer.game.parameters import has_height, is_team, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
 
@@ -181,10 +181,15 @@ def _load(options: Options) -> tuple["Contestant", dict[str, float]]:
     """Returns the candidate, and the parameters of the game.
 
     Raises:
-        UsageError: The game is of teams.
+        UsageError: The game is of teams or with height.
     """
     paths = [options.model] if options.model else []
     models, parameters = load_models(paths, options.game, options.policy_name)
+    if has_height(parameters):
+        raise UsageError(
+            f"panel: a fixed test in the plane; {title(options.candidate)} flies with dimensions = "
+            "3: use eval and league"
+        )
     if is_team(parameters):
         red, blue = sizes_of(parameters)
         raise UsageError(

@@ -90,3 +90,8 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
         assert replay.controls.shape[2] == 4
     with pytest.raises(UsageError, match="in the plane only"):
         cli.run("replay", [str(replays[0]), "--html", str(tmp_path / "fight.html")])
+
+
+def test_the_panel_is_of_the_plane(finished):
+    with pytest.raises(UsageError, match="a fixed test in the plane; .* dimensions = 3"):
+        cli.run("panel", [str(model_of(finished))])
