@@ -26,8 +26,8 @@ typedef struct {
   float v;
 } Flyer;
 
-_Static_assert(MR_AIRCRAFT_TYPE_COUNT <= MR_TYPES_MAX, "there is room for all types of aircraft");
-_Static_assert(MR_MISSILE_TYPE_COUNT <= MR_TYPES_MAX, "there is room for all types of missiles");
+_Static_assert((int)MR_AIRCRAFT_TYPE_COUNT <= (int)MR_TYPES_MAX, "there is room for all types of aircraft");
+_Static_assert((int)MR_MISSILE_TYPE_COUNT <= (int)MR_TYPES_MAX, "there is room for all types of missiles");
 
 static void move(float gravity, const MrForces *forces, Flyer *body) {
   mr_move(MR_ESTIMATE_STEP, gravity, forces, &body->position, &body->direction, &body->v);

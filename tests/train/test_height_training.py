@@ -93,5 +93,5 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
 
 
 def test_the_panel_is_of_the_plane(finished):
-    with pytest.raises(UsageError, match="a fixed test in the plane; .* dimensions = 3"):
+    with pytest.raises(UsageError, match="a fixed test in the plane"):
         cli.run("panel", [str(model_of(finished))])
