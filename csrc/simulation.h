@@ -167,6 +167,13 @@ static inline void mr_share_out(const float *weights, int32_t count, float *ends
   }
 }
 
+// The share in which the random number u lies, of those that mr_share_out made.
+static inline int32_t mr_draw_share(const float *ends, int32_t count, float u) {
+  int32_t share = 0;
+  while (share < count - 1 && u >= ends[share]) share++;
+  return share;
+}
+
 // The unit vector at an angle counter-clockwise from +x, by our own sine and cosine, so that results do not depend on
 // the version of the C library. The angle is in full turns, |turns| < 1e6. The result is exact at multiples of a
 // quarter turn.

@@ -11,13 +11,6 @@
 #include "rng.h"
 #include "tactics.h"
 
-// The pilot in whose share of [0, 1) u lies. `ends` are the upper ends of the shares.
-static inline int32_t mr_draw_pilot(const float ends[MR_PILOT_COUNT], float u) {
-  int32_t pilot = 0;
-  while (pilot < MR_PILOT_COUNT - 1 && u >= ends[pilot]) pilot++;
-  return pilot;
-}
-
 // Sets a field of one lane to its value at the start of an episode, from state_fields.h.
 #define MR_START_FIELD(type, name, start, ...) to->name[lane] = start;
 
@@ -96,7 +89,7 @@ static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const
   float tactics[4];
   mr_uniform4(sim->seed, engagement, episode, 3 + (uint32_t)index, tactics);
   float turn = index ? tactics[2 + side] : pilots[2 + side], fire = tactics[side];
-  fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[side]);
+  fighter->pilot[lane] = mr_draw_share(sim->pilot_ends[f], MR_PILOT_COUNT, pilots[side]);
   mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], turn, fire, &fighter->tactics, lane);
 }
 

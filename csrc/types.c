@@ -207,12 +207,6 @@ void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
 // follows.
 enum { DRAW_TYPES = 0x101, DRAW_AIRCRAFT_FACTORS = 0x102, DRAW_MISSILE_FACTORS = 0x104 };
 
-static int32_t draw_type(const float ends[MR_TYPES_MAX], float u) {
-  int32_t type = 0;
-  while (type < MR_TYPES_MAX - 1 && u >= ends[type]) type++;
-  return type;
-}
-
 // Draws four factors from 1 - spread to 1 + spread.
 static void draw_factors(const MrSim *sim, const uint32_t key[2], uint32_t draw, float spread, float out[4]) {
   mr_uniform4(sim->seed, key[0], key[1], draw, out);
@@ -228,8 +222,8 @@ void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDraw
     draw_factors(sim, key, DRAW_AIRCRAFT_FACTORS + (uint32_t)side, types->aircraft_spread, a);
     draw_factors(sim, key, DRAW_MISSILE_FACTORS + (uint32_t)side, types->missile_spread, m);
     drawn[side] = (MrDrawnTypes){
-        .aircraft = draw_type(types->aircraft_ends[side], u[side]),
-        .missile = draw_type(types->missile_ends[side], u[2 + side]),
+        .aircraft = mr_draw_share(types->aircraft_ends[side], MR_TYPES_MAX, u[side]),
+        .missile = mr_draw_share(types->missile_ends[side], MR_TYPES_MAX, u[2 + side]),
         .thrust_factor = a[0],
         .drag_factor = a[1],
         .lift_factor = a[2],
