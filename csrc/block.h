@@ -104,8 +104,9 @@ static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
 // The types that the engagements of a block of the simulation fly, not of a copy; NULL in the plane.
 static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
   if (MR_DIMENSIONS == 2) return NULL;
+  if (!sim->types.are_drawn) return sim->rosters;
   assert(b >= mr_block(sim, 0) && b < mr_block(sim, sim->num_blocks));
-  return sim->types.are_drawn ? sim->rosters + (b - (const MrBlock *)sim->blocks) : sim->rosters;
+  return sim->rosters + (b - (const MrBlock *)sim->blocks);
 }
 
 // Notes the types that the engagement in a lane draws.

@@ -275,9 +275,10 @@ const MrRecord *mr_take_records(MrSim *sim, int32_t *count) {
 }
 
 void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
+  const MrKernel *kernel = sim->params.dimensions == 3 ? sim->kernel : sim->pair_kernel;
   for (int32_t done = 0; done < count; done += MR_LANES) {
     int32_t rest = count - done;
-    sim->pair_kernel->fly_shots(sim, shots + done, rest < MR_LANES ? rest : MR_LANES, hits + done);
+    kernel->fly_shots(sim, shots + done, rest < MR_LANES ? rest : MR_LANES, hits + done);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "params.h"
+#include "type_fields.h"
 
 enum { MR_LANES = 16 };     // engagements in a block, one in each vector lane
 enum { MR_TYPES_MAX = 8 };  // room for types of aircraft, and of missiles, with height
@@ -139,8 +140,12 @@ typedef struct {
   // Share of engagements in which each pilot flies each fighter. A fighter that is to be an agent's has all its weight
   // on MR_PILOT_agent. Fighters of one side with the same weights have the same pilot in an engagement.
   float pilot_weights[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
-  // With height: shares of the engagements in which each type of aircraft and missile flies for each side, in the order
-  // of aircraft.h. Where all of a side's are 0, all its engagements have the type that params names.
+  // With height: the types of aircraft and missiles, by number. mr_package_types writes those of the package. The others
+  // need not be set where no side flies them.
+  MrAircraftFields aircraft[MR_TYPES_MAX];
+  MrMissileFields missiles[MR_TYPES_MAX];
+  // Shares of the engagements in which each of these types flies for each side. Where all of a side's are 0, all its
+  // engagements have the type that params names.
   float aircraft_weights[MR_SIDES][MR_TYPES_MAX], missile_weights[MR_SIDES][MR_TYPES_MAX];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
@@ -172,7 +177,7 @@ typedef struct {
 
 // The types that a side flies in an engagement with height, and factors by which these are varied.
 typedef struct {
-  int32_t aircraft, missile;  // places in the tables of aircraft.h
+  int32_t aircraft, missile;  // numbers of the types in MrConfig
   // Of the aircraft; drag is that without lift.
   float thrust_factor, drag_factor, lift_factor, induced_drag_factor;
   float missile_thrust_factor, missile_drag_factor, missile_lift_factor, missile_burn_time_factor;
@@ -255,12 +260,31 @@ typedef struct {
   size_t offset;  // in the core's struct of the entity
 } MrField;
 
+// A field of a type of aircraft or missile, a row of type_fields.h, in the order of MrAircraftFields and
+// MrMissileFields. They are floats.
+typedef struct {
+  const char *name;
+  double minimum, maximum;
+  const char *unit, *meaning;
+} MrTypeField;
+
+typedef struct {
+  const char *name, *meaning;
+} MrTypeInfo;
+
 // Tables. Each ends with a row whose name is NULL.
 const MrParameter *mr_parameters(void);
 const MrParameterPair *mr_parameter_pairs(void);
 const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
 const MrStateInfo *mr_states(void);
+const MrTypeField *mr_aircraft_fields(void);
+const MrTypeField *mr_missile_fields(void);
+const MrTypeInfo *mr_aircraft_types(void);  // those of the package
+const MrTypeInfo *mr_missile_types(void);
+
+// Writes the types of the package into a configuration, in the order of these tables, from number 0 on.
+void mr_package_types(MrConfig *config);
 
 MrParams mr_default_params(void);
 
@@ -393,7 +417,7 @@ typedef struct {
 } MrEvasion;
 const MrEvasion *mr_evasions(void);  // ends with a NULL name
 
-// A shot: the shooter at the origin, the target `range` ahead of it on +x.
+// A shot: the shooter at the origin, the target `range` ahead of it on +x, on the ground.
 typedef struct {
   float range;  // m
   // Unit vectors of the velocities. The shooter's (nose) is relative to the line to the target: (1, 0) points at
@@ -401,10 +425,15 @@ typedef struct {
   // points at the shooter, (0, 1) to the left of that, (-1, 0) away.
   float nose_x, nose_y, aspect_x, aspect_y;
   float launch_speed, target_speed;  // m/s
-  int32_t evasion;                   // MrEvasionId
+  // With height: where both are [m], and the sine of the shooter's climb. Nose and aspect are as seen from above, and
+  // the target flies level. No part is played in the plane.
+  float height, target_height, climb_sine;
+  int32_t evasion;  // MrEvasionId
 } MrShot;
 
-// Flies shots out with the simulation's parameters. Its state plays no part. hits: [count], whether each shot hit.
+// Flies shots out with the simulation's parameters. Its state plays no part. hits: [count], whether each shot hit. With
+// height red fires at blue, no types may be drawn, and a target that evades straight away from the missile dives by the
+// parameter pilot_dive.
 void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);
 
 // The ranges of such shots in the simulation's map, which it must have [m]. Their own range and evasion play no part.

@@ -134,7 +134,8 @@ MrLayouts mr_layouts(void) {
   static const MrMember shot[] = {
       MR_MEMBER(MrShot, range),        MR_MEMBER(MrShot, nose_x),   MR_MEMBER(MrShot, nose_y),
       MR_MEMBER(MrShot, aspect_x),     MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed),
-      MR_MEMBER(MrShot, target_speed), MR_MEMBER(MrShot, evasion),  {0}};
+      MR_MEMBER(MrShot, target_speed), MR_MEMBER(MrShot, height),   MR_MEMBER(MrShot, target_height),
+      MR_MEMBER(MrShot, climb_sine),   MR_MEMBER(MrShot, evasion),  {0}};
   static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
   static const MrMember prediction[] = {MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits),
                                         MR_MEMBER(MrPrediction, ended),   MR_MEMBER(MrPrediction, harmless),

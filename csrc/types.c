@@ -4,6 +4,7 @@
 // reach, and how an engagement draws its types. RULES.md, "Height".
 
 #include <math.h>
+#include <string.h>
 
 #include "aircraft.h"
 #include "kernel.h"
@@ -26,9 +27,45 @@ typedef struct {
   float v;
 } Flyer;
 
-_Static_assert((int)MR_AIRCRAFT_TYPE_COUNT <= (int)MR_TYPES_MAX, "there is room for all types of aircraft");
-_Static_assert((int)MR_MISSILE_TYPE_COUNT <= (int)MR_TYPES_MAX, "there is room for all types of missiles");
+// The tables of the package ------------------------------------------------------------------------------------
 
+#define MR_DESCRIBE_TYPE_FIELD(name, minimum, maximum, unit, meaning) {#name, minimum, maximum, unit, meaning},
+const MrTypeField *mr_aircraft_fields(void) {
+  static const MrTypeField table[] = {MR_AIRFRAME_FIELDS(MR_DESCRIBE_TYPE_FIELD)
+                                          MR_AIRCRAFT_FIELDS(MR_DESCRIBE_TYPE_FIELD){0}};
+  return table;
+}
+
+const MrTypeField *mr_missile_fields(void) {
+  static const MrTypeField table[] = {MR_AIRFRAME_FIELDS(MR_DESCRIBE_TYPE_FIELD)
+                                          MR_MISSILE_TYPE_FIELDS(MR_DESCRIBE_TYPE_FIELD){0}};
+  return table;
+}
+
+#define MR_DESCRIBE_TYPE(name, meaning, ...) {#name, meaning},
+const MrTypeInfo *mr_aircraft_types(void) {
+  static const MrTypeInfo table[] = {MR_AIRCRAFT_TYPES(MR_DESCRIBE_TYPE){0}};
+  return table;
+}
+
+const MrTypeInfo *mr_missile_types(void) {
+  static const MrTypeInfo table[] = {MR_MISSILE_TYPES(MR_DESCRIBE_TYPE){0}};
+  return table;
+}
+
+#define MR_TYPE_FIELDS(name, meaning, ...) {__VA_ARGS__},
+void mr_package_types(MrConfig *config) {
+  static const MrAircraftFields aircraft[] = {MR_AIRCRAFT_TYPES(MR_TYPE_FIELDS)};
+  static const MrMissileFields missiles[] = {MR_MISSILE_TYPES(MR_TYPE_FIELDS)};
+  _Static_assert(sizeof aircraft <= sizeof config->aircraft, "there is room for all types of aircraft");
+  _Static_assert(sizeof missiles <= sizeof config->missiles, "there is room for all types of missiles");
+  memcpy(config->aircraft, aircraft, sizeof aircraft);
+  memcpy(config->missiles, missiles, sizeof missiles);
+}
+
+// The flights of the estimates --------------------------------------------------------------------------------
+
+// Moves a body for one step.
 static void move(float gravity, const MrForces *forces, Flyer *body) {
   mr_move(MR_ESTIMATE_STEP, gravity, forces, &body->position, &body->direction, &body->v);
   body->direction = mr_unit(body->direction);
@@ -153,25 +190,27 @@ static bool are_mixed(const float ends[MR_TYPES_MAX]) {
 }
 
 // Derives the types of a side, and notes the strongest engine and motor [m/s^2].
-static void derive_side(const MrParams *p, int32_t side, MrTypes *types, float *engine, float *motor) {
-  double gravity = (double)p->gravity;
-  for (int32_t i = 0; i < MR_AIRCRAFT_TYPE_COUNT; i++) {
+static void derive_side(const MrConfig *config, int32_t side, MrTypes *types, float *engine, float *motor) {
+  double gravity = (double)config->params.gravity;
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
     if (!has_share(types->aircraft_ends[side], i)) continue;
-    types->aircraft[i] = mr_derive_aircraft(&mr_aircraft_types[i], gravity);
+    types->aircraft[i] = mr_derive_aircraft(&config->aircraft[i], gravity);
     *engine = mr_max(*engine, most_thrust(&types->aircraft[i]));
   }
-  for (int32_t i = 0; i < MR_MISSILE_TYPE_COUNT; i++) {
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
     if (!has_share(types->missile_ends[side], i)) continue;
-    types->missiles[i] = mr_derive_missile_type(&mr_missile_types[i], gravity, p->physics_dt);
-    *motor = mr_max(*motor, mr_max(mr_missile_types[i].thrust, mr_missile_types[i].sustain_thrust));
+    const MrMissileFields *missile = &config->missiles[i];
+    types->missiles[i] = mr_derive_missile_type(missile, gravity, config->params.physics_dt);
+    *motor = mr_max(*motor, mr_max(missile->thrust, missile->sustain_thrust));
   }
 }
 
-static void derive_reaches(const MrParams *p, int32_t side, MrTypes *types) {
-  for (int32_t i = 0; i < MR_MISSILE_TYPE_COUNT; i++) {
+static void derive_reaches(const MrConfig *config, int32_t side, MrTypes *types) {
+  const MrParams *p = &config->params;
+  for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
     if (!has_share(types->missile_ends[side], i)) continue;
-    MrMissileType missile = mr_derive_missile_type(&mr_missile_types[i], (double)p->gravity, MR_ESTIMATE_STEP);
-    for (int32_t j = 0; j < MR_AIRCRAFT_TYPE_COUNT; j++) {
+    MrMissileType missile = mr_derive_missile_type(&config->missiles[i], (double)p->gravity, MR_ESTIMATE_STEP);
+    for (int32_t j = 0; j < MR_TYPES_MAX; j++) {
       bool is_known = types->reach[i][j].range > 0.0f;  // both sides may have the same pair
       if (is_known || !has_share(types->aircraft_ends[!side], j)) continue;
       types->reach[i][j] = derive_reach(p, &missile, &types->aircraft[j]);
@@ -193,9 +232,9 @@ void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
     share_types(config->aircraft_weights[side], aircraft[side], types->aircraft_ends[side]);
     share_types(config->missile_weights[side], missiles[side], types->missile_ends[side]);
     types->are_drawn |= are_mixed(types->aircraft_ends[side]) || are_mixed(types->missile_ends[side]);
-    derive_side(p, side, types, &engine, &motor);
+    derive_side(config, side, types, &engine, &motor);
   }
-  for (int32_t side = 0; side < MR_SIDES; side++) derive_reaches(p, side, types);
+  for (int32_t side = 0; side < MR_SIDES; side++) derive_reaches(config, side, types);
   engine *= 1.0f + p->aircraft_spread;
   motor *= 1.0f + p->missile_spread;
   k->closing_acceleration = engine + motor + 2.0f * p->gravity;  // both may also fall

@@ -33,6 +33,15 @@ def _check_height(dict parameters, str name):
         raise UsageError(f"{name}: with height only, and dimensions = {parameters['dimensions']}")
 
 
+def _check_undrawn(dict parameters, str name):
+    """Refuses a game with height whose types of aircraft or missiles are drawn."""
+    for row in parameter_rows():
+        value = parameters[row["name"]]
+        if (row["is_mixed"] and "," in value
+                or row["name"] in ("aircraft_spread", "missile_spread") and value > 0):
+            raise ValueError(f"{name}: {row['name']} = {value}: types must not be drawn")
+
+
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
     red, blue = parameters["red_size"], parameters["blue_size"]
@@ -48,18 +57,38 @@ def _check_sizes(dict parameters, str observation):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: must be 1 with dimensions = 3")
 
 
-cdef int _take_types(MrConfig *config, dict parameters) except -1:
-    """Copies the shares of the types of aircraft and missiles, which matter with height."""
-    choices = {row["name"]: row["choices"] for row in parameter_rows()}
-    for side, seat in enumerate(("red", "blue")):
-        for kind in ("aircraft", "missile"):
-            name = f"{seat}_{kind}"
-            for chosen, share in parse_shares(parameters[name]).items():
-                place = choices[name].index(chosen)
+cdef int _take_fields(float *to, values, str kind) except -1:
+    """Copies the fields of one type of aircraft or missile."""
+    cdef const float[::1] numbers = np.ascontiguousarray(values, np.float32)
+    rows = type_fields(kind)
+    if numbers.shape[0] != len(rows) or not np.isfinite(numbers).all():
+        raise ValueError(f"a type of {kind} with the fields {list(values)}: must be {len(rows)} "
+                         "finite numbers")
+    memcpy(to, &numbers[0], len(rows) * sizeof(float))
+    return 0
+
+
+cdef int _take_types(MrConfig *config, types) except -1:
+    """Copies the types of aircraft and missiles and their shares, which matter with height."""
+    cdef int place, side
+    for kind in ("aircraft", "missile"):
+        if not 1 <= len(types.fields[kind]) <= MR_TYPES_MAX:
+            raise ValueError(f"{len(types.fields[kind])} types of {kind}: from 1 to {MR_TYPES_MAX}")
+        shares = np.zeros((MR_SIDES, MR_TYPES_MAX), np.float32)
+        for place, values in enumerate(types.fields[kind]):
+            if kind == "aircraft":
+                _take_fields(<float *> &config.aircraft[place], values, kind)
+            else:
+                _take_fields(<float *> &config.missiles[place], values, kind)
+            shares[:, place] = [types.shares[kind][side][place] for side in range(MR_SIDES)]
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.any(axis=1).all()):
+            raise ValueError(f"shares of {kind} {shares.tolist()}: finite, not below 0, nor all 0")
+        for side in range(MR_SIDES):
+            for place in range(MR_TYPES_MAX):
                 if kind == "aircraft":
-                    config.aircraft_weights[side][place] = share
+                    config.aircraft_weights[side][place] = shares[side, place]
                 else:
-                    config.missile_weights[side][place] = share
+                    config.missile_weights[side][place] = shares[side, place]
     return 0
 
 

@@ -30,7 +30,7 @@ cdef class Core:
 
     Args:
         parameters: a value for every row of the parameter table, already checked; of a choice its
-            name, or where its row has mixes a mix.
+            name. A row that may be mixed matters only where `types` is None.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
         pilot_weights: shares [fighters][pilots] of the pilots of each fighter: red's, then blue's.
@@ -42,6 +42,10 @@ cdef class Core:
         observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR, or with height HEIGHT.
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
+        types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:
+            `fields`, the values of type_fields() of each type, at most MAX_TYPES of them; `shares`,
+            [2][types] the shares of the engagements in which each side flies each. None: those of
+            the package, and the sides fly those that the parameters name.
 
     Raises:
         ValueError: an instruction set that this machine cannot run, an envelope of another shape or
@@ -59,7 +63,7 @@ cdef class Core:
 
     def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
                   bint auto_reset, str isa, envelope=None, str observation="default",
-                  Py_ssize_t threads=1):
+                  Py_ssize_t threads=1, types=None):
         cdef MrConfig config
         cdef MrEnvelope ranges
         cdef const MrParameter *row = mr_parameters()
@@ -86,13 +90,15 @@ cdef class Core:
             value = parameters[row.name.decode()]
             if isinstance(value, str):
                 choices = choices_of(row.unit.decode())
-                value = choices.index(next(iter(parse_shares(value))))
+                value = choices.index(value) if types is None or value in choices else 0
             if row.is_int:
                 (<int32_t *> (params + row.offset))[0] = value
             else:
                 (<float *> (params + row.offset))[0] = value
             row += 1
-        _take_types(&config, parameters)
+        mr_package_types(&config)
+        if types is not None:
+            _take_types(&config, types)
         for fighter in range(fighters):
             for pilot in range(MR_PILOT_COUNT):
                 config.pilot_weights[fighter][pilot] = weights[fighter, pilot]
@@ -453,16 +459,20 @@ cdef class Core:
             shots: array [n] of SHOT; lengths in m, speeds in m/s. The shooter is at the origin, the
                 target `range` ahead on +x. nose: unit vector of the shooter's velocity. aspect:
                 unit vector of the target's velocity as seen along the line from it to the shooter:
-                (1, 0) flies at the shooter, (0, 1) 90 degrees to the left of that. Shots of about
-                the same duration should be neighbours.
+                (1, 0) flies at the shooter, (0, 1) 90 degrees to the left of that. With height
+                both are as seen from above, and so is `range`; height and target_height are where
+                the shooter and the target begin [m], climb_sine is the sine of the shooter's climb,
+                and red's types fire at blue's. Shots of about the same duration should be
+                neighbours.
 
         Returns:
             bool [n]: True for each shot that hits.
 
         Raises:
-            ValueError: another dtype or shape, an unknown evasion, a number that is not finite.
+            ValueError: another dtype or shape, an unknown evasion, a number that is not finite, a
+                height below the ground; or the types of aircraft or missiles are drawn.
         """
-        _check_plane(self.parameters, "fly_shots")
+        _check_undrawn(self.parameters, "fly_shots")
         shots = np.array(shots, order="C")  # a copy: no other thread changes it after the checks
         if shots.dtype != SHOT or shots.ndim != 1:
             raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
@@ -475,6 +485,8 @@ cdef class Core:
             raise ValueError(f"evasion of a shot: must be from 0 to {MR_EVASION_COUNT - 1}")
         if not np.isfinite(shots.view("f4").reshape(count, -1)[:, :-1]).all():
             raise ValueError("shots must be finite")
+        if min(shots["height"].min(), shots["target_height"].min()) < 0:
+            raise ValueError("height of a shot: must not be below 0")
         with nogil:
             mr_fly_shots(self.sim, <const MrShot *> &rows[0], count, <c_bool *> &hits[0])
         return np.asarray(hits).view(bool)

@@ -11,6 +11,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_SIDES
     enum: MR_FIGHTERS_MAX
     enum: MR_SIDE_MAX
+    enum: MR_TYPES_MAX
     enum: MR_MISSILES_PER_FIGHTER
     enum: MR_PAIR_MISSILES
     enum: MR_ROW_COUNT
@@ -85,11 +86,26 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrEnvelope:
         float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max
         MrRanges aero, nez, cold, minimum
+    # Floats, one for each row of mr_aircraft_fields and mr_missile_fields.
+    ctypedef struct MrAircraftFields:
+        pass
+    ctypedef struct MrMissileFields:
+        pass
+    ctypedef struct MrTypeField:
+        const char *name
+        double minimum, maximum
+        const char *unit
+        const char *meaning
+    ctypedef struct MrTypeInfo:
+        const char *name
+        const char *meaning
     ctypedef struct MrConfig:
         MrParams params
         int32_t num_envs
         uint64_t seed
         float pilot_weights[16][16]
+        MrAircraftFields aircraft[8]
+        MrMissileFields missiles[8]
         float aircraft_weights[2][8]
         float missile_weights[2][8]
         c_bool auto_reset
@@ -149,6 +165,11 @@ cdef extern from "midrange.h" nogil:
     const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
     const MrStateInfo *mr_states()
+    const MrTypeField *mr_aircraft_fields()
+    const MrTypeField *mr_missile_fields()
+    const MrTypeInfo *mr_aircraft_types()
+    const MrTypeInfo *mr_missile_types()
+    void mr_package_types(MrConfig *config)
     const MrField *mr_fields(const MrSim *sim, MrEntity entity)
     int32_t mr_count_of(const MrSim *sim, MrEntity entity)
     int32_t mr_fighters_per_env(const MrSim *sim)

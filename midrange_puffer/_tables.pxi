@@ -36,6 +36,7 @@ def action_levels(int red_size, int blue_size, int dimensions=2):
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 MAX_SIDE = MR_SIDE_MAX  # fighters
+MAX_TYPES = MR_TYPES_MAX  # of aircraft, and of missiles
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 # Greatest number of an engagement or episode to start: with auto_reset as many episodes can follow.
@@ -59,7 +60,8 @@ RECORD = np.dtype([
 ])
 SHOT = np.dtype([
     ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
-    ("launch_speed", "f4"), ("target_speed", "f4"), ("evasion", "i4"),
+    ("launch_speed", "f4"), ("target_speed", "f4"), ("height", "f4"), ("target_height", "f4"),
+    ("climb_sine", "f4"), ("evasion", "i4"),
 ])
 MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2))])
 PREDICTION = np.dtype([
@@ -142,24 +144,6 @@ def choices_of(str unit):
     return names if len(names) > 1 else ()
 
 
-def parse_shares(str text):
-    """Returns the shares of a mix of types by name: of "light:2,heavy" {"light": 2, "heavy": 1}.
-
-    Raises:
-        ValueError: a share is no number, or a name is given twice.
-    """
-    shares = {}
-    for part in text.split(","):
-        name, colon, share = (word.strip() for word in part.partition(":"))
-        if name in shares:
-            raise ValueError(f"{name} is given twice")
-        try:
-            shares[name] = float(share) if colon else 1.0
-        except ValueError:
-            raise ValueError(f"the share of {name}, {share!r}, is no number") from None
-    return shares
-
-
 def parameter_rows():
     """Returns the rows of csrc/params.h as dicts."""
     cdef const MrParameter *row = mr_parameters()
@@ -174,6 +158,35 @@ def parameter_rows():
             "maximum": kind(row.maximum), "unit": unit, "meaning": row.meaning.decode(),
             "choices": choices, "is_mixed": "+" in unit,
         })
+        row += 1
+    return rows
+
+
+def type_fields(str kind):
+    """Returns (name, minimum, maximum, unit, meaning) of the fields of "aircraft" or "missile"."""
+    cdef const MrTypeField *row = (
+        mr_aircraft_fields() if kind == "aircraft" else mr_missile_fields())
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.minimum, row.maximum, row.unit.decode(),
+                     row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def package_types(str kind):
+    """Returns (name, meaning, values of `type_fields`) of the package's types of a kind."""
+    cdef MrConfig config
+    cdef const MrTypeInfo *row = mr_aircraft_types() if kind == "aircraft" else mr_missile_types()
+    cdef const float *values
+    cdef Py_ssize_t place = 0, count = len(type_fields(kind))
+    rows = []
+    mr_package_types(&config)
+    while row.name != NULL:
+        values = (<const float *> &config.aircraft[place] if kind == "aircraft"
+                  else <const float *> &config.missiles[place])
+        rows.append((row.name.decode(), row.meaning.decode(), [values[i] for i in range(count)]))
+        place += 1
         row += 1
     return rows
 

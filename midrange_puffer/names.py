@@ -4,7 +4,8 @@ They may contain anything: escape sequences, line breaks, characters that revers
 text, markup of the program that shows them, or a path that leads out of its folder.
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LONGEST = 5000  # most characters that `shown` returns: more than a path has
@@ -29,6 +30,12 @@ def shown(name: object) -> str:
 def label(name: object) -> str:
     """Returns a name for matplotlib, which would read text between two $ as a formula."""
     return shown(name).replace("$", r"\$")
+
+
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """Returns the end of an error message with the nearest allowed name; "" if none is similar."""
+    near = difflib.get_close_matches(name, list(allowed), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def versus(names: Sequence[str], sizes: tuple[int, int] = (1, 1)) -> str:

@@ -45,7 +45,7 @@ def test_the_readme_leads_to_every_page():
 
 def test_pages_name_only_options_that_there_are():
     text = "\n".join(page.read_text() for page in PAGES)
-    options = re.findall(r"--(curriculum\.\w+|[\w-]+)\.(\w[\w.-]*)", text)
+    options = re.findall(r"--((?:curriculum|aircraft|missile)\.\w+|[\w-]+)\.(\w[\w.-]*)", text)
     assert len(options) > 10
     own = Own(env_class=f"{EXAMPLES / 'standoff.py'}:Standoff")  # the pages' example of a reward
     for section, key in options:

@@ -26,6 +26,7 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     RULES_VERSION,
     SENSOR_PILOTS,
+    TYPES,
     WING_PILOTS,
 )
 from midrange_puffer.policies.native import flat_copy
@@ -148,14 +149,17 @@ def tables() -> dict[str, object]:
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
     # By the core's numbers. The page has no teams, which wing pilots need.
     pilots = {name: n for n, name in enumerate(CONTROLLERS) if name not in WING_PILOTS}
+    numbers = {name: row for name, row in PARAMETERS.items() if row is not TYPES}
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,
         "rules": RULES_VERSION,
         "defaults": {name: row.default for name, row in PARAMETERS.items()},
-        "choices": {name: row.choices for name, row in PARAMETERS.items() if row.choices},
-        "integers": [name for name, row in PARAMETERS.items() if row.kind is int],
-        "limits": {name: (row.minimum, row.maximum) for name, row in PARAMETERS.items()},
+        # The page flies in the plane, which has no types.
+        "choices": {name: row.choices for name, row in numbers.items() if row.choices}
+        | {TYPES.name: [TYPES.default]},
+        "integers": [name for name, row in numbers.items() if row.kind is int],
+        "limits": {name: (row.minimum, row.maximum) for name, row in numbers.items()},
         "pairs": _core.parameter_pairs(),
         "controllers": pilots,
         "sensorPilots": [name for name in pilots if name in SENSOR_PILOTS],

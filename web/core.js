@@ -63,7 +63,7 @@ class Core {
 function checkParameters(parameters, { defaults, choices, integers, limits, pairs }) {
   for (const [name, value] of Object.entries(parameters)) {
     if (!Object.hasOwn(defaults, name)) throw new Error(`There is no parameter ${name}.`);
-    const [low, high] = limits[name];
+    const [low, high] = limits[name] ?? [];
     const isPossible = choices[name]
       ? choices[name].includes(value)
       : Number.isFinite(value) && value >= low && value <= high &&
@@ -86,7 +86,7 @@ class Simulation {
     if (unknown !== undefined) throw new Error(`There is no pilot ${unknown}.`);
     const needsSensors = tables.sensorPilots.some((pilot) => pilots.includes(pilot));
     if (needsSensors && this.parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
-    Object.keys(tables.defaults).forEach((name, row) => {
+    Object.keys(tables.limits).forEach((name, row) => {
       const choices = tables.choices[name];
       const value = this.parameters[name];
       wasm.web_set_parameter(row, choices ? choices.indexOf(value) : value);

@@ -18,8 +18,7 @@ from typing import NoReturn
 from midrange_puffer import __version__
 from midrange_puffer.commands.option import ENV_NAME, is_rank
 from midrange_puffer.errors import PUFFERLIB, UsageError, UserError, naming_extra, require
-from midrange_puffer.game.parameters import suggest
-from midrange_puffer.names import shown
+from midrange_puffer.names import shown, suggest
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
 PACKAGE = __name__.partition(".")[0]

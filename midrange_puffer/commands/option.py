@@ -22,7 +22,8 @@ from midrange_puffer.config.reading import help_sections_of
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, suggest
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS
+from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import BEST, LATEST
 from midrange_puffer.policies.models import MODELS, shipped_models
 from midrange_puffer.policies.own_code import check_form

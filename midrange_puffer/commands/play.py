@@ -9,16 +9,8 @@ from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import (
-    HUMAN,
-    LADDER,
-    PILOTS,
-    WINGMEN,
-    is_team,
-    sizes_of,
-    suggest,
-)
-from midrange_puffer.names import shown
+from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
+from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.mix import (
     BEST,
     FIGHTERS,

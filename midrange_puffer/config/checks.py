@@ -12,7 +12,8 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.key import Value
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import ExperienceBufferConfig
-from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of, suggest
+from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of
+from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, PACKAGED, short_name
 

@@ -34,6 +34,7 @@ from midrange_puffer.config.schema import (
     SWEPT,
     SWEPT_KEYS,
     SWEPT_SECTIONS,
+    TYPES,
     help_sections,
     schema,
     section_keys,
@@ -41,8 +42,9 @@ from midrange_puffer.config.schema import (
 )
 from midrange_puffer.config.sections import PolicyConfig, TrainConfig
 from midrange_puffer.files import read_whole
-from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
-from midrange_puffer.names import shown
+from midrange_puffer.game.parameters import FIRST_RULES, neutral_values
+from midrange_puffer.game.types import KINDS, PACKAGE, with_type
+from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
 
@@ -64,8 +66,8 @@ def load_config(
 
     Args:
         path: An ini file, as `find_config` finds it, with sections of `schema()`,
-            [curriculum.<stage>] for each stage, and [sweep.<section>.<key>] for each key that a
-            sweep varies.
+            [curriculum.<stage>] for each stage, [sweep.<section>.<key>] for each key that a
+            sweep varies, and [aircraft.<name>] and [missile.<name>], which env.types takes over.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
         complete: True if the file is as `format_config` writes it. Parameters that [env] lacks
             were added to csrc/params.h since then, and get their neutral value, not their default.
@@ -95,6 +97,7 @@ def load_config(
     of_the_file = set(draft.values)
     draft.add_overrides(overrides)
     draft.divide_minibatch()
+    draft.fold_types()
     config = Config(draft.values, draft.sources)
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
@@ -295,19 +298,24 @@ class _Draft:
             section, name = _split(option.replace("-", "_"))
             section = _current(section)
             where = f"command line: --{option}"
-            if section not in self.values and not section.startswith((STAGE, SWEPT)):
+            if section not in self.values and not section.startswith((STAGE, SWEPT, *TYPES)):
                 raise ConfigError(f"{where}: no such key{self.hint(section, name, option_of)}")
             self.open_section(section, where)
             self.set(section, name, text, where, COMMAND_LINE)
 
     def open_section(self, section: str, where: str) -> None:
-        """Adds a stage's section, or that of a key that a sweep varies, at its first mention.
+        """Adds a section of a stage, a type, or a key that a sweep varies, at its first mention.
 
         Raises:
             ConfigError: There is no such section; `where` begins the message.
         """
         if section.startswith(STAGE):
             self.values.setdefault(section, _defaults(STAGE_KEYS))
+        elif section.startswith(TYPES):
+            kind, _, name = section.partition(".")
+            if any(name in PACKAGE[other] for other in KINDS if other != kind):
+                raise ConfigError(f"{where}: {name} is no {kind}")
+            self.values.setdefault(section, {})
         elif section.startswith(SWEPT):
             name = section.removeprefix(SWEPT)
             varied = sweepable(self.own)
@@ -384,6 +392,19 @@ class _Draft:
             raise ConfigError(f"{where} = {text}: must divide train.minibatch_size {size}")
         self.set("train", "max_minibatch_size", str(size // parts), where, source)
         _say(where, f"taken as train.max_minibatch_size = {size // parts}, of {size} in a step")
+
+    def fold_types(self) -> None:
+        """Adds the sections of types of aircraft and missiles to env.types, and removes them."""
+        for section in [section for section in self.values if section.startswith(TYPES)]:
+            given = {name: str(value) for name, value in self.values.pop(section).items()}
+            sources = dict.fromkeys(self.sources.pop((section, name), DEFAULT) for name in given)
+            source, env = " and ".join(sources), self.values["env"]
+            try:
+                text = with_type(str(env["types"]), section.partition(".")[2], given)
+            except ValueError as error:
+                raise ConfigError(f"{source}: [{section}] {error}") from None
+            if text != env["types"]:
+                env["types"], self.sources["env", "types"] = text, source
 
     def _run_folder(self, name: str) -> Path | None:
         """Returns the folder of the run that an opponent names; None if it names no run."""

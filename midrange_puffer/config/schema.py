@@ -1,7 +1,7 @@
 """The keys as a whole: those of a section, a stage and the game, and those a sweep may vary."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from midrange_puffer.config.key import UNLIMITED, Key, Section, Value, keys_of
@@ -23,7 +23,8 @@ from midrange_puffer.config.sections import (
     TrainConfig,
     VecConfig,
 )
-from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters, checked_mix
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameter, Parameters
+from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS, PACKAGE, checked_mix, checked_types
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, Own, Setting
@@ -37,6 +38,8 @@ SECTIONS: dict[str, type[Section[Value]]] = {
 }  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
+# Begin the names of sections of types of aircraft and missiles, which env.types stands for.
+TYPES = tuple(f"{kind}." for kind in KINDS)
 STAGE_KEYS, SWEPT_KEYS = keys_of(Stage), keys_of(Swept)
 
 # A sweep may vary the keys of these sections that are numbers or have choices, except UNSWEPT,
@@ -91,10 +94,10 @@ def _env_keys(env_class: str) -> dict[str, Key]:
             p.meaning,
             p.default,
             choices=p.choices,
-            check=functools.partial(checked_mix, p.choices) if p.is_mixed else None,
+            check=_check_of(p),
             is_mixed=p.is_mixed,
         )
-        if p.choices
+        if p.kind is str or p.choices
         else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()
     ]
@@ -104,6 +107,13 @@ def _env_keys(env_class: str) -> dict[str, Key]:
     from midrange_puffer.envs.midrange import env_class as find_class
 
     return keys | _own_keys(env_class, find_class(env_class).reward_settings())
+
+
+def _check_of(parameter: Parameter) -> Callable[[str], object] | None:
+    """Returns the check of a text; a mix may name types that only `env.types` knows."""
+    if parameter.is_mixed:
+        return lambda text: checked_mix(text, parameter.choices, None)
+    return checked_types if parameter.kind is str else None
 
 
 def _policy_keys(policy_name: str) -> dict[str, Key]:
@@ -166,10 +176,36 @@ def sweepable(own: Own = OURS) -> dict[str, Key]:
     }
 
 
+@functools.cache
+def type_keys(kind: str) -> dict[str, Key]:
+    """Returns name -> key of all that may stand in a section of a type of a kind."""
+    base = Key(
+        BASED_ON,
+        str,
+        "of a new type: the package's type that it begins as",
+        "its own name",
+        choices=tuple(PACKAGE[kind]),
+    )
+    return {BASED_ON: base} | {
+        field.name: Key(
+            field.name,
+            float,
+            field.meaning,
+            f"as in {BASED_ON}",
+            field.minimum,
+            field.maximum,
+            unit=field.unit,
+        )
+        for field in FIELDS[kind].values()
+    }
+
+
 def section_keys(section: str, own: Own = OURS) -> dict[str, Key]:
-    """Returns name -> key of a section, also of a stage's and of a key's that a sweep varies."""
+    """Returns name -> key of a section, also of a stage, a key that a sweep varies, or a type."""
     if section.startswith(SWEPT):
         return SWEPT_KEYS
+    if section.startswith(TYPES):
+        return type_keys(section.partition(".")[0])
     return stage_keys(own) if section.startswith(STAGE) else schema(own)[section]
 
 
@@ -181,7 +217,8 @@ def help_sections(own: Own = OURS) -> dict[str, dict[str, Key]]:
         for name, run_keys in RUN_KEYS.items()
     }  # fmt: skip
     sections = {f"{STAGE}<stage>": placeholders | STAGE_KEYS, f"{SWEPT}<section>.<key>": SWEPT_KEYS}
-    return schema(own) | sections
+    types = {f"{kind}.<name>": type_keys(kind) for kind in KINDS}
+    return schema(own) | types | sections
 
 
 def game_parameters(env: Parameters) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def _check_panel(text: str) -> None:
 
 
 def _check_metric(text: str) -> None:
-    from midrange_puffer.game.parameters import suggest
+    from midrange_puffer.names import suggest
 
     if text in METRICS_OF_PANEL or re.fullmatch(r"\w+(/[^\s/]+)+", text, re.ASCII):
         return

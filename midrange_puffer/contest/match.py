@@ -30,6 +30,7 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.game.types import flown_types
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
@@ -263,8 +264,9 @@ def _make_core(
     weights = [side for side, size in sides for _ in range(size)]
     envelope = core_map(parameters)
     core = _core.Core(
-        parameters, num_envs, seed, weights, False, "auto", envelope, observation, threads
-    )
+        parameters, num_envs, seed, weights, False, "auto", envelope, observation, threads,
+        flown_types(parameters),
+    )  # fmt: skip
     for env in range(num_envs if fight.first else 0):
         core.start(env, fight.first + env, 0)
     return core

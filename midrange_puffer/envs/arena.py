@@ -35,8 +35,9 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
     sizes_of,
-    suggest,
 )
+from midrange_puffer.game.types import flown_types
+from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ class Arena:
         return _core.Core(
             self.parameters, num_envs, seed, sides[self.seat] + sides[1 - self.seat],
             self.auto_reset, self._isa, core_map(self.parameters), self.observation,
-            self._threads,
+            self._threads, flown_types(self.parameters),
         )  # fmt: skip
 
     def _seeds(self) -> list[int]:

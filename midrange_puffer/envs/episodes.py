@@ -13,16 +13,10 @@ from midrange_puffer.envs.arena import Arena, Arguments
 from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
-from midrange_puffer.game.parameters import (
-    PARAMETERS,
-    SEATS,
-    WINGMEN,
-    checked_seed,
-    is_team,
-    suggest,
-)
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, WINGMEN, checked_seed, is_team
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
+from midrange_puffer.names import suggest
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent

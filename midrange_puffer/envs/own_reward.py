@@ -9,8 +9,9 @@ import numpy as np
 
 from midrange_puffer.envs.groups import Group, joined_records
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_of, suggest
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_of
 from midrange_puffer.game.records import SHAPING, outcomes
+from midrange_puffer.names import suggest
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
 
 # Names of the parts of the environment's own reward; a user's parts must differ.

@@ -1,10 +1,9 @@
 """The keys of [env]: the core's parameters, the environment's options, and the names of pilots.
 
-The parameters come from the one table in csrc/params.h. This module checks every value; the core
-trusts its caller.
+The parameters come from the one table in csrc/params.h; `types` alone is a text that types.py
+reads. This module checks every value; the core trusts its caller.
 """
 
-import difflib
 import inspect
 import math
 import numbers
@@ -16,6 +15,8 @@ from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES
+from midrange_puffer.game.types import checked_mix, checked_types, parse_types, types_of
+from midrange_puffer.names import suggest
 
 # Values by the names of the table's rows. A row's type is int, float, or str for a choice.
 Parameters = Mapping[str, Any]
@@ -23,11 +24,11 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of csrc/params.h: a number with limits, or a choice."""
+    """One row of csrc/params.h: a number with limits, or a choice; or the text `types`."""
 
     group: str  # rules, flight, missile, sensor, start (the game); reward, pilot (training)
     name: str
-    kind: type  # int or float
+    kind: type  # int, float, or str for a text
     default: int | float | str
     minimum: int | float
     maximum: int | float
@@ -50,13 +51,22 @@ class Option:
     choices: tuple[str, ...] = ()
 
 
-PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
+TYPES = Parameter(
+    "rules", "types", str, "", 0, 0, "",
+    "with height: changes to types of aircraft and missiles, and new ones: agile=light thrust=15, "
+    "medium burn_time=10",
+)  # fmt: skip
+PARAMETERS: dict[str, Parameter] = {
+    **{row["name"]: Parameter(**row) for row in _core.parameter_rows()}, TYPES.name: TYPES,
+}  # fmt: skip
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
-LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
 FIRST_RULES = 1  # the version of files that state none
 # Rows added after version 1: (name, version that added it, value that changes nothing).
-ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
+ADDITIONS: list[tuple[str, int, float | str]] = [
+    *_core.parameter_additions(),
+    (TYPES.name, 11, TYPES.default),
+]
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
 # Controllers of a fighter, in the core's order: "agent" (outside control), then scripted pilots.
@@ -120,12 +130,6 @@ OPTIONS: dict[str, Option] = {
 }
 
 
-def suggest(name: str, allowed: Iterable[str]) -> str:
-    """Returns the end of an error message with the nearest allowed name; "" if none is similar."""
-    near = difflib.get_close_matches(name, list(allowed), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def keywords(function: Callable[..., object]) -> list[str]:
     """Returns the names of a function's or class's arguments, without its `**` argument."""
     arguments = inspect.signature(function).parameters.values()
@@ -150,9 +154,9 @@ def check(
         known = [*PARAMETERS, *(keywords(caller) if caller else ())]
         raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
     row = PARAMETERS[name]
-    if row.is_mixed:
+    if row.is_mixed or row.kind is str:
         try:
-            return checked_mix(row.choices, str(value))
+            return _checked_text(row, value)
         except ValueError as error:
             raise ValueError(f"{name} = {value!r}: {error}") from None
     if row.choices:
@@ -168,35 +172,13 @@ def check(
     return row.kind(number)
 
 
-def checked_mix(choices: Sequence[str], text: str) -> str:
-    """Returns a mix of choices as it is stored: in their order, the least share as 1.
-
-    So every mix has one text: "light:1,heavy:2" for "heavy:4,light:2", and "light" for "light:3".
-
-    Raises:
-        ValueError: A name is not one of them or given twice, or a share is not a number above 0 or
-            too small beside the others.
-    """
-    wanted = f"must be one of {', '.join(choices)}, or a mix such as {choices[0]}:2,{choices[1]}:1"
-    try:
-        shares = _core.parse_shares(text)
-    except ValueError as error:
-        raise ValueError(f"{error}; {wanted}") from None
-    for name, share in shares.items():
-        if name not in choices:
-            raise ValueError(f"{wanted}{suggest(name, choices)}")
-        if not 0 < share < math.inf:
-            raise ValueError(f"the share of {name} is {share:g}: must be a number above 0")
-    least, total = min(shares.values()), sum(shares.values())
-    if least < LEAST_SHARE * total:
-        name = min(shares, key=lambda one: shares[one])
-        raise ValueError(
-            f"the share of {name} is {least / total:g} of all: must be at least {LEAST_SHARE:g}"
-        )
-    if len(shares) == 1:
-        return next(iter(shares))
-    order = [name for name in choices if name in shares]
-    return ",".join(f"{name}:{shares[name] / least:.9g}" for name in order)
+def _checked_text(row: Parameter, value: object) -> str:
+    """Returns `types`, or a mix of types, as it is stored. `resolve` checks a mix's names."""
+    if row.is_mixed:
+        return checked_mix(str(value), row.choices, None)
+    if not isinstance(value, str):
+        raise ValueError("must be a text, such as agile=light thrust=15")
+    return checked_types(value)
 
 
 def finite(value: object) -> float | None:
@@ -239,11 +221,24 @@ def resolve(
         _check_teams(values, teams)
     if has_height(values):
         _check_height(values)
+        _check_mixes(values)
     else:
-        for name in _TYPES:
+        for name in _OF_TYPES:
             if values[name] != PARAMETERS[name].default:
                 raise UsageError(f"{name} = {values[name]}: with height only; set dimensions = 3")
     return values
+
+
+def _check_mixes(values: dict[str, Any]) -> None:
+    """Checks the names of the types that the sides fly, and puts mixes into their one order."""
+    types = types_of(parse_types(values[TYPES.name]))
+    for row in PARAMETERS.values():
+        if row.is_mixed:
+            new = [name for name in types[row.name.partition("_")[2]] if name not in row.choices]
+            try:
+                values[row.name] = checked_mix(values[row.name], row.choices, new)
+            except ValueError as error:
+                raise ValueError(f"{row.name} = {values[row.name]!r}: {error}") from None
 
 
 def sizes_of(parameters: Parameters) -> tuple[int, int]:
@@ -318,9 +313,9 @@ _PLANE_ONLY = tuple(
     )
 )
 # Rows of the types, which the plane does not have.
-_TYPES = (
+_OF_TYPES = (
     *(row.name for row in PARAMETERS.values() if row.is_mixed),
-    *("aircraft_spread", "missile_spread"),
+    *("aircraft_spread", "missile_spread", TYPES.name),
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -25,8 +26,9 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
     sizes_of,
-    suggest,
 )
+from midrange_puffer.game.types import flown_types
+from midrange_puffer.names import suggest
 
 # Limits of values that a caller may set: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
@@ -93,9 +95,10 @@ class Simulation:
         # Building the envelope takes time: only where a pilot or the observation uses it.
         needed = needs_map(self._flown_by, observation)
         envelope = core_map(self.parameters) if needed else None
+        self._types = flown_types(self.parameters)
         self._core = _core.Core(
             self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
-            checked_threads(threads),
+            checked_threads(threads), self._types,
         )  # fmt: skip
         self.rewards = np.zeros((self.num_envs, self._core.fighters), np.float32)
 
@@ -318,7 +321,7 @@ class Simulation:
     def types(self) -> dict[str, np.ndarray]:
         """The sides' types by name, copies [num_envs, 2]; only with height.
 
-        int32: aircraft, missile (indices into the `choices` of `red_aircraft`, `red_missile`).
+        int32: aircraft, missile (indices into `type_names`).
         float32: factors by which `aircraft_spread` and `missile_spread` vary these: thrust_factor,
         drag_factor, lift_factor, induced_drag_factor; missile_thrust_factor, missile_drag_factor,
         missile_lift_factor, missile_burn_time_factor.
@@ -328,6 +331,17 @@ class Simulation:
         """
         drawn = self._core.types()
         return {name: drawn[name].copy() for name in drawn.dtype.names or ()}
+
+    @property
+    def type_names(self) -> dict[str, tuple[str, ...]]:
+        """The names of all types of the game: of "aircraft" and of "missile"; only with height.
+
+        Raises:
+            UsageError: The game is in the plane.
+        """
+        if self._types is None:
+            raise UsageError("type_names: with height only, and dimensions = 2")
+        return dict(self._types.names)
 
     @property
     def missiles(self) -> dict[str, np.ndarray]:

@@ -38,9 +38,9 @@ from midrange_puffer.game.parameters import (
     SENSOR_PILOTS,
     Parameters,
     sizes_of,
-    suggest,
 )
 from midrange_puffer.json_files import JsonError, Within, inside_all, read_json
+from midrange_puffer.names import suggest
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.models import (
     CHAMPION,

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer.errors import CheckpointError, UsageError, require
-from midrange_puffer.game.parameters import EXPORTED, suggest
+from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.json_files import Count, Share
+from midrange_puffer.names import suggest
 
 CHAMPION = "champion"
 TRAINED = "trained"

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import suggest
+from midrange_puffer.names import suggest
 
 PACKAGE = "Policy"  # base.policy_name of the package's own policy
 ATTENTION = "Attention"  # and of its policy with a memory that is attention

@@ -23,9 +23,9 @@ from midrange_puffer.game.parameters import (
     SEATS,
     Parameters,
     neutral_values,
-    suggest,
 )
 from midrange_puffer.json_files import parse
+from midrange_puffer.names import suggest
 
 VERSION = 1
 LARGEST = 64 << 20  # most bytes of a file, and of its controls

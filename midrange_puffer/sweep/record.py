@@ -20,8 +20,8 @@ from midrange_puffer.config.schema import sweepable
 from midrange_puffer.config.sections import METRICS_OF_PANEL, SweepConfig
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import TEMPORARY, make_folder, write_json, write_whole
-from midrange_puffer.game.parameters import suggest
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
+from midrange_puffer.names import suggest
 
 RUNNING: Final = "running"  # or was running when the sweep was stopped
 FINISHED: Final = "finished"

@@ -19,6 +19,7 @@ from midrange_puffer.commands import cli, option, progress
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
+from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS
 
 
 def command(folder, *words: str, code: str | None = None) -> subprocess.CompletedProcess:
@@ -66,11 +67,15 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
     for section in ("vec", "policy", "rnn", "train", "sweep"):
         for name in schema()[section]:
             assert f"--{section}.{name}".replace("_", "-") in listed
+    for kind in KINDS:
+        for name in (BASED_ON, *FIELDS[kind]):
+            assert f"--{kind}.<name>.{name}".replace("_", "-") in listed
     assert listed["--wandb"] == "False"
     assert listed["--sweep.<section>.<key>.distribution"] == "None"
     text = " ".join(out.split())
     assert "physics step (s) [a number from 0.001 to 0.5]" in text
     assert "discount of each decision [a number from 0.0 to 1.0]" in text
+    assert "how long the boost lasts (s) [a number from 0.0 to 120.0]" in text
 
 
 @pytest.mark.parametrize("mode", cli.MODES)

@@ -11,7 +11,7 @@ from midrange_puffer.policies.mix import parse_mix
 
 INFINITE = [float("nan"), float("inf"), -float("inf"), 10**400]
 NOT_A_NUMBER = [*INFINITE, "5", b"5", True, np.True_, None, 1j, [5]]
-NUMBERS = [name for name, row in PARAMETERS.items() if not row.choices]
+NUMBERS = [name for name, row in PARAMETERS.items() if not row.choices and row.kind is not str]
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -5,7 +5,7 @@ import pytest
 from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parameter_values import HEIGHT, OF_HEIGHT, OF_PLANE, a_choice, of_one_game, with_pairs
+from parameter_values import HEIGHT, OF_HEIGHT, OF_PLANE, a_word, end_of, of_one_game, with_pairs
 
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
@@ -52,8 +52,7 @@ NEAR = {"start_range_min": 3000, "start_range_max": 9000}
 )
 def test_a_parameter_at_its_end_keeps_everything_finite(game, name, end):
     row = PARAMETERS[name]
-    value = getattr(row, end)
-    overrides = game | {name: row.choices[value] if row.choices else value}
+    overrides = game | {name: end_of(row, end)}
     if row.group == "sensor":
         overrides = {"sensing": "radar"} | overrides
     if not name.startswith("start_range"):
@@ -63,8 +62,8 @@ def test_a_parameter_at_its_end_keeps_everything_finite(game, name, end):
 
 def any_value(name: str) -> st.SearchStrategy:
     row = PARAMETERS[name]
-    if row.choices:
-        return a_choice(row)
+    if row.choices or row.kind is str:
+        return a_word(row)
     if row.kind is int:
         return st.integers(row.minimum, row.maximum)
     ends = st.sampled_from([row.minimum, row.maximum])

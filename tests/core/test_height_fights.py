@@ -41,6 +41,15 @@ def types(library) -> dict[str, Fields]:
     return {name: height.fields(library, name) for name in names}
 
 
+def flown(types: dict[str, Fields]) -> dict[str, Fields]:
+    """Returns the fields of all types of a game with `OWN`, by name."""
+    return types | {
+        "agile": types["light"] | {"thrust": 18, "turn_radius": 310, "ram": 0.25},
+        "far": types["long"] | {"loft_max": 3000, "navigation": 3},
+        "short": types["short"] | {"burn_time": 7, "spent_speed": 250},
+    }
+
+
 # Starts ----------------------------------------------------------------------------------------
 
 
@@ -84,6 +93,15 @@ DRAWN = {
     "aircraft_spread": 0.3,
     "missile_spread": 0.2,
 }
+# A new aircraft and missile, and a changed missile. `flown` has their fields.
+OWN = {
+    "types": "agile=light thrust=18 turn_radius=310 ram=0.25, far=long loft_max=3000 navigation=3, "
+    "short burn_time=7 spent_speed=250",
+    "red_aircraft": "agile",
+    "blue_aircraft": "heavy,agile",
+    "red_missile": "far:1,medium:1",
+    "blue_missile": "short",
+}
 # Fewer types, since the reference takes seconds for R_NEZ of each missile against each aircraft.
 FEW = {"red_aircraft": "light,heavy", "blue_missile": "long"}
 FEW |= {name: DRAWN[name] for name in ("aircraft_spread", "missile_spread")}
@@ -113,10 +131,12 @@ def random_controls(seed: int, num_envs: int) -> Iterator[np.ndarray]:
         count += 1
 
 
-@pytest.mark.parametrize("settings", [{}, DRAWN, OTHERWISE], ids=["default", "drawn", "otherwise"])
+@pytest.mark.parametrize(
+    "settings", [{}, DRAWN, OWN, OTHERWISE], ids=["default", "drawn", "own", "otherwise"]
+)
 def test_whole_fights(types, settings):
     """Both fly to the same places under random controls, and end alike."""
-    game = Game(types, 4, 3, **(CLOSE | settings))
+    game = Game(flown(types) if settings is OWN else types, 4, 3, **(CLOSE | settings))
     fights = {env: game.copy(env) for env in range(4)}
     hits = gone = forks = decisions = 0
     for controls in random_controls(5, 4):

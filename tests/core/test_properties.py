@@ -13,7 +13,7 @@ import pytest
 from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parameter_values import a_choice, of_one_game
+from parameter_values import a_word, of_one_game
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import STG_FEATURES, Midrange, Simulation
@@ -296,8 +296,8 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
     chosen = {}
     for row in PARAMETERS.values():
         low, high = row.minimum, row.maximum
-        if row.choices:
-            chosen[row.name] = draw(a_choice(row))
+        if row.choices or row.kind is str:
+            chosen[row.name] = draw(a_word(row))
             continue
         inside = st.integers(low, high) if row.kind is int else st.floats(low, high)
         chosen[row.name] = draw(st.sampled_from([row.default, low, high]) | inside)

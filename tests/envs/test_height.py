@@ -81,7 +81,8 @@ def test_clients_of_other_libraries():
 
 
 def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
-    sim = Simulation(1, 7, red="ace", **HEIGHT)
+    own = {"types": "agile=light thrust=16", "red_aircraft": "agile"}
+    sim = Simulation(1, 7, red="ace", **HEIGHT, **own)
     recorder = Recorder(sim, seed=7, pilots=("ace", "agent"))
     rng = np.random.default_rng(2)
     for _ in range(250):
@@ -93,6 +94,7 @@ def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
     replay = Replay.read(path)
     assert replay.controls.shape == (250, 2, 4)
     assert replay.verify() is None
+    assert replay.parameters["types"] == own["types"]
     with pytest.raises(UsageError, match="files of fights: in the plane only, and this game"):
         replay.paths()
 

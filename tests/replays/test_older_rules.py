@@ -56,7 +56,8 @@ def test_every_row_since_version_1_has_its_version_and_a_neutral_value():
     assert len(names) == len({*names})
     for name, version, neutral in ADDITIONS:
         assert 1 < version <= RULES_VERSION
-        assert PARAMETERS[name].minimum <= neutral <= PARAMETERS[name].maximum
+        if PARAMETERS[name].kind is not str:
+            assert PARAMETERS[name].minimum <= neutral <= PARAMETERS[name].maximum
         assert neutral == PARAMETERS[name].kind(neutral)
     assert max([SAME_BITS_SINCE, *(version for _, version, _ in ADDITIONS)]) == RULES_VERSION
 

@@ -14,8 +14,11 @@ const float airframe_limits[][2] = {MR_AIRFRAME_FIELDS(LIMITS)};
 const float aircraft_limits[][2] = {MR_AIRCRAFT_FIELDS(LIMITS)};
 const float missile_limits[][2] = {MR_MISSILE_TYPE_FIELDS(LIMITS)};
 
-const MrAircraftFields *aircraft_types(void) { return mr_aircraft_types; }
-const MrMissileFields *missile_types(void) { return mr_missile_types; }
+#define VALUES(name, meaning, ...) {__VA_ARGS__},
+static const MrAircraftFields aircraft[] = {MR_AIRCRAFT_TYPES(VALUES)};
+static const MrMissileFields missiles[] = {MR_MISSILE_TYPES(VALUES)};
+const MrAircraftFields *aircraft_types(void) { return aircraft; }
+const MrMissileFields *missile_types(void) { return missiles; }
 const char *const aircraft_type_names[] = {MR_AIRCRAFT_TYPES(NAME) NULL};
 const char *const missile_type_names[] = {MR_MISSILE_TYPES(NAME) NULL};
 

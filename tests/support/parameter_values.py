@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PAIRS, PARAMETERS, Parameter, resolve
 
+A_TEXT = ("", "light thrust=9, mine=medium life=90")  # values of `types`
 HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
 
 
@@ -17,16 +18,26 @@ def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
     return values
 
 
-def a_choice(row: Parameter) -> st.SearchStrategy[str]:
-    """Returns any choice of a row, and any mix of several where the row has mixes."""
+def a_word(row: Parameter) -> st.SearchStrategy[str]:
+    """Returns any choice of a row, and any mix of several where the row has mixes; or types."""
+    if row.kind is str:
+        return st.sampled_from(A_TEXT)
     plain = st.sampled_from(row.choices)
     several = st.lists(plain, min_size=2, unique=True).map(",".join)
     return plain | several if row.is_mixed else plain
 
 
+def end_of(row: Parameter, end: str) -> float | str:
+    """Returns the value at an end, "minimum" or "maximum"; of a choice its first or last."""
+    if row.kind is str:
+        return A_TEXT[end == "maximum"]
+    value = getattr(row, end)
+    return row.choices[value] if row.choices else value
+
+
 def _is_of(game: dict[str, float], name: str) -> bool:
     row = PARAMETERS[name]
-    ends = (row.choices[0], row.choices[-1]) if row.choices else (row.minimum, row.maximum)
+    ends = end_of(row, "minimum"), end_of(row, "maximum")
     try:
         resolve(with_pairs({name: ends[ends[0] == row.default], **game}), teams=True)
     except UsageError:

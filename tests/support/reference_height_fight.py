@@ -169,13 +169,20 @@ class Drawn:
     missile_factors: Sequence[float]  # of thrust, drag, lift and burn time
 
 
+def type_names(p: Parameters, name: str) -> list[str]:
+    """Returns the types that a mix may name: the package's, then the user's own of its kind."""
+    package = PARAMETERS[name].choices
+    heads = [part.split()[0].partition("=") for part in p["types"].split(",") if part]
+    return [*package, *(own for own, _, base in heads if base in package)]
+
+
 def draw(p: Parameters, seed: int, engagement: int, episode: int, seat: int) -> Drawn:
     """Returns what a side draws for an episode."""
     side = ("red", "blue")[seat]
     numbers = uniform4(seed, engagement, episode, TYPE_DRAW)
 
     def chosen(kind: str, number: float) -> str:
-        order = PARAMETERS[f"{side}_{kind}"].choices
+        order = type_names(p, f"{side}_{kind}")
         shares = dict.fromkeys(order, 0.0)
         for part in p[f"{side}_{kind}"].split(","):
             name, _, share = part.partition(":")

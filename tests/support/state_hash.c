@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
   bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR;
   if (senses) config.params.sensing = MR_SENSING_RADAR;
   if (config.observation == MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
+  mr_package_types(&config);
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {

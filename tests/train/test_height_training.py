@@ -19,14 +19,18 @@ from midrange_puffer.replays.replay import Replay
 pytestmark = pytest.mark.slow
 
 HEIGHT = "--env.dimensions=3"
+OWN = (
+    "--aircraft.agile.based-on=light", "--aircraft.agile.thrust=16",
+    "--env.red-aircraft=light:1,agile:2",
+)  # fmt: skip
 MIX = ("--env.opponent=self:2,pool:1,crank:1", "--train.checkpoint-interval=2")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    """The folder of a small run against itself, its past and a pilot."""
+    """The folder of a small run against itself, its past and a pilot, in an aircraft of its own."""
     folder = tmp_path_factory.mktemp("finished")
-    assert runs.train(folder, HEIGHT, *MIX) == 0
+    assert runs.train(folder, HEIGHT, *MIX, *OWN) == 0
     return folder / "run"
 
 
@@ -56,8 +60,14 @@ def test_both_engines_learn_the_same_from_the_same(tmp_path, mode):
 
 
 def test_a_run_repeats_itself(finished, tmp_path):
-    assert runs.train(tmp_path, HEIGHT, *MIX) == 0
+    assert runs.train(tmp_path, HEIGHT, *MIX, *OWN) == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+
+
+def test_a_model_has_the_types_that_it_was_trained_with(finished):
+    env = load_policy(model_of(finished))[1]["env"]
+    assert env["types"] == "agile=light thrust=16"
+    assert env["red_aircraft"] == "light:1,agile:2"
 
 
 def test_an_exported_policy_flies_as_the_original(finished, tmp_path):
@@ -87,6 +97,7 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
     for path in replays:
         replay = Replay.read(path)
         replay.verify()
+        assert replay.parameters["types"] == "agile=light thrust=16"
         assert replay.controls.shape[2] == 4
     with pytest.raises(UsageError, match="in the plane only"):
         cli.run("replay", [str(replays[0]), "--html", str(tmp_path / "fight.html")])

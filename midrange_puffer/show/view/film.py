@@ -11,8 +11,9 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of, suggest
+from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths
+from midrange_puffer.names import suggest
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE
 

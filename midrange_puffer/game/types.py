@@ -1,0 +1,328 @@
+"""Types of aircraft and missiles in the game with height: the package's, and the user's own.
+
+The parameter `types` is a text of changes to the package's types, and of new types:
+
+    agile=light thrust=15 turn_radius=380, medium burn_time=10
+
+makes a type of aircraft, `agile`, that is `light` with another thrust and turn radius, and changes
+`medium`. `red_aircraft` and its like name one type, or a mix of several: "light:2,agile:1".
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midrange_puffer import _core
+from midrange_puffer.names import suggest
+
+AIRCRAFT, MISSILE = KINDS = ("aircraft", "missile")
+BASED_ON = "based_on"  # the key of a new type's section that names the type it begins as
+MAX_TYPES: int = _core.MAX_TYPES  # of a kind
+LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One row of csrc/type_fields.h: a number of a type, with its limits."""
+
+    name: str
+    minimum: float
+    maximum: float
+    unit: str
+    meaning: str
+
+    def parse(self, text: str) -> float:
+        """Reads a value.
+
+        Raises:
+            ValueError: It is no number, or out of range.
+        """
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(f"must be from {self.minimum:g} to {self.maximum:g} {self.unit}")
+        return value
+
+
+Fields = dict[str, float]  # values of a type by name
+FIELDS: dict[str, dict[str, Field]] = {
+    kind: {row[0]: Field(*row) for row in _core.type_fields(kind)} for kind in KINDS
+}
+PACKAGE: dict[str, dict[str, Fields]] = {
+    kind: {
+        name: dict(zip(FIELDS[kind], values, strict=True))
+        for name, _, values in _core.package_types(kind)
+    }
+    for kind in KINDS
+}
+MEANINGS: dict[str, str] = {
+    name: meaning for kind in KINDS for name, meaning, _ in _core.package_types(kind)
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a type differs from one of the package.
+
+    Attributes:
+        base: the type of the package: of a changed one, its own name.
+        fields: the values that differ, by name.
+    """
+
+    base: str
+    fields: Mapping[str, float]
+
+    @property
+    def kind(self) -> str:
+        """AIRCRAFT or MISSILE."""
+        return kind_of(self.base)
+
+
+def kind_of(base: str) -> str:
+    """Returns the kind of a type of the package: AIRCRAFT or MISSILE."""
+    return next(kind for kind in KINDS if base in PACKAGE[kind])
+
+
+def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Change:
+    """Returns the change that makes a type.
+
+    Args:
+        name: name of the type.
+        base: the type of the package that a new one begins as; None: `name` is such a type.
+        fields: texts of its values, by name.
+
+    Raises:
+        ValueError: A name or a value is not allowed.
+    """
+    package = [one for kind in KINDS for one in PACKAGE[kind]]
+    if name not in package and not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r}: a type's name has small letters, digits and _, begins with a letter, and "
+            "has at most 32 characters"
+        )
+    if base is None and name not in package:
+        raise ValueError(
+            f"{name}: no type of the package, which has {', '.join(package)}; a new type names the "
+            f"one that it is based on{suggest(name, package)}"
+        )
+    if base is not None and name in package:
+        raise ValueError(f"{name}: the package has this type, so it cannot be based on {base}")
+    if base is not None and base not in package:
+        raise ValueError(
+            f"{name} is based on {base}: must be one of {', '.join(package)}"
+            f"{suggest(base, package)}"
+        )
+    base = base or name
+    known = FIELDS[kind_of(base)]
+    values: Fields = {}
+    for field, text in fields.items():
+        if field not in known:
+            raise ValueError(
+                f"{name} {field} = {text}: {kind_of(base)} has no such field"
+                f"{suggest(field, known)}; it has {', '.join(known)}"
+            )
+        try:
+            values[field] = known[field].parse(text)
+        except ValueError as error:
+            raise ValueError(f"{name} {field} = {text}: {error}") from None
+    return Change(base, {field: values[field] for field in known if field in values})
+
+
+def parse_types(text: str) -> dict[str, Change]:
+    """Returns the changes of a text of `types` by the names of the types.
+
+    Raises:
+        ValueError: As `make_change`; or a name or field is given twice, or is no name=value.
+    """
+    changes: dict[str, Change] = {}
+    for part in text.split(",") if text.strip() else ():
+        head, *words = part.split() or [""]
+        name, is_new, base = head.partition("=")
+        fields: dict[str, str] = {}
+        for word in words:
+            field, has_value, value = word.partition("=")
+            if not has_value or field in fields:
+                wrong = "is given twice" if has_value else "must be field=value"
+                raise ValueError(f"{name} {word}: {wrong}")
+            fields[field] = value
+        if name in changes:
+            raise ValueError(f"{name} is given twice")
+        changes[name] = make_change(name, base if is_new else None, fields)
+    return changes
+
+
+def format_types(changes: Mapping[str, Change]) -> str:
+    """Returns the text of changes: those of the package's types first, in its order."""
+    package = [name for kind in KINDS for name in PACKAGE[kind] if name in changes]
+    parts: list[str] = []
+    for name in (*package, *(name for name in changes if name not in package)):
+        change = changes[name]
+        words = [f"{field}={value:.9g}" for field, value in change.fields.items()]
+        if name != change.base:
+            parts.append(" ".join([f"{name}={change.base}", *words]))
+        elif words:
+            parts.append(" ".join([name, *words]))
+    return ", ".join(parts)
+
+
+def types_of(changes: Mapping[str, Change]) -> dict[str, dict[str, Fields]]:
+    """Returns the types of a game: kind -> name -> fields, the package's first.
+
+    A new type that is based on a changed one begins with its changes.
+
+    Raises:
+        ValueError: There are more than `MAX_TYPES` of a kind, or the fields of one do not fit.
+    """
+    types = {kind: {name: dict(PACKAGE[kind][name]) for name in PACKAGE[kind]} for kind in KINDS}
+    for name in sorted(changes, key=lambda name: name != changes[name].base):
+        of_kind, change = types[changes[name].kind], changes[name]
+        of_kind[name] = {**of_kind[change.base], **change.fields}
+    for kind, of_kind in types.items():
+        if len(of_kind) > MAX_TYPES:
+            raise ValueError(
+                f"{len(of_kind)} types of {kind}: at most {MAX_TYPES}, and the package has "
+                f"{len(PACKAGE[kind])} of them"
+            )
+        for name, fields in of_kind.items():
+            if fields["onset_mach"] >= fields["peak_mach"]:
+                raise ValueError(
+                    f"{name} onset_mach = {fields['onset_mach']:g}: must be below peak_mach = "
+                    f"{fields['peak_mach']:g}"
+                )
+    return types
+
+
+def with_type(text: str, name: str, given: Mapping[str, str]) -> str:
+    """Returns a text of `types` with more changes of one type.
+
+    Args:
+        text: the text.
+        name: name of the type.
+        given: texts of its values by name, and of a new type's base by `BASED_ON`. Without a base
+            the text's stays; so do its other values.
+
+    Raises:
+        ValueError: As `make_change`.
+    """
+    changes = parse_types(text)
+    base, fields = None, {}
+    if name in changes:
+        base = changes[name].base if changes[name].base != name else None
+        fields = {field: repr(value) for field, value in changes[name].fields.items()}
+    fields |= given
+    changes[name] = make_change(name, fields.pop(BASED_ON, base), fields)
+    return format_types(changes)
+
+
+def checked_types(text: str) -> str:
+    """Returns a text of `types` as it is stored, so that equal types have one text.
+
+    Raises:
+        ValueError: As `parse_types` and `types_of`.
+    """
+    changes = parse_types(text)
+    types_of(changes)
+    return format_types(changes)
+
+
+# Mixes --------------------------------------------------------------------------------------------
+
+
+def parse_shares(text: str) -> dict[str, float]:
+    """Returns the shares of a mix by name: of "light:2,heavy" {"light": 2, "heavy": 1}.
+
+    Raises:
+        ValueError: A share is not a number above 0 or too small beside the others, or a name is
+            given twice.
+    """
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, colon, share = (word.strip() for word in part.partition(":"))
+        if name in shares:
+            raise ValueError(f"{name} is given twice")
+        try:
+            shares[name] = float(share) if colon else 1.0
+        except ValueError:
+            raise ValueError(f"the share of {name}, {share!r}, is no number") from None
+        if not 0 < shares[name] < math.inf:
+            raise ValueError(f"the share of {name} is {shares[name]:g}: must be a number above 0")
+    least, total = min(shares.values()), sum(shares.values())
+    if least < LEAST_SHARE * total:
+        name = min(shares, key=lambda one: shares[one])
+        raise ValueError(
+            f"the share of {name} is {least / total:g} of all: must be at least {LEAST_SHARE:g}"
+        )
+    return shares
+
+
+def checked_mix(text: str, names: Sequence[str], new: Iterable[str] | None = ()) -> str:
+    """Returns a mix of types as it is stored: in their order, the least share as 1.
+
+    So every mix has one text: "light:1,heavy:2" for "heavy:4,light:2", and "light" for "light:3".
+
+    Args:
+        text: the mix.
+        names: the package's types of this kind.
+        new: the user's own; None: they are not known yet, so that any name can be one.
+
+    Raises:
+        ValueError: As `parse_shares`; or a name is not one of them.
+    """
+    wanted = f"must be one of {', '.join((*names, *(new or ())))}"
+    wanted += f", or a mix such as {names[0]}:2,{names[1]}:1"
+    try:
+        shares = parse_shares(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; {wanted}") from None
+    order = [*names, *(shares if new is None else new)]
+    for name in shares:
+        if name not in order or not _NAME.fullmatch(name):
+            raise ValueError(f"{wanted}{suggest(name, order)}")
+    if len(shares) == 1:
+        return next(iter(shares))
+    least = min(shares.values())
+    order = [name for name in dict.fromkeys(order) if name in shares]
+    return ",".join(f"{name}:{shares[name] / least:.9g}" for name in order)
+
+
+@dataclass(frozen=True)
+class FlownTypes:
+    """The types of a game as `_core.Core` takes them.
+
+    Attributes:
+        names: of each kind, its types in the core's order.
+        fields: of each kind and type, its values in the order of `FIELDS`.
+        shares: of each kind, side and type, the share of engagements in which the side flies it.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    fields: Mapping[str, Sequence[Sequence[float]]]
+    shares: Mapping[str, Sequence[Sequence[float]]]
+
+
+def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
+    """Returns the types of a game; None in the plane.
+
+    Args:
+        parameters: a value for every parameter, as `parameters.resolve` returns them.
+    """
+    if parameters["dimensions"] != 3:
+        return None
+    types = types_of(parse_types(parameters["types"]))
+    mixes = {
+        kind: [parse_shares(parameters[f"{side}_{kind}"]) for side in ("red", "blue")]
+        for kind in KINDS
+    }
+    return FlownTypes(
+        names={kind: tuple(types[kind]) for kind in KINDS},
+        fields={kind: [[*fields.values()] for fields in types[kind].values()] for kind in KINDS},
+        shares={
+            kind: [[mix.get(name, 0.0) for name in types[kind]] for mix in mixes[kind]]
+            for kind in KINDS
+        },
+    )
