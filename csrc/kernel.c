@@ -19,6 +19,7 @@
 #include "view_team.h"
 #include "wing_pilots.h"
 #elif MR_DIMENSIONS == 3
+#include "flyout.h"
 #include "view_height.h"
 #else
 #include "flyout.h"
@@ -299,9 +300,11 @@ const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .start_lane = start_lane,
     .rate_lane = rate_lane,
     .launch = launch,
+#if MR_SIDE == 1
+    .fly_shots = mr_fly_out_block,
+#endif
 #if MR_SIDE == 1 && MR_DIMENSIONS == 2
     .fly_out = fly_out,
-    .fly_shots = mr_fly_out_block,
     .look_up_shots = mr_look_up_each,
     .look_ahead = mr_look_ahead_lane,
     .threat_cone = mr_fly_cone,

@@ -7,15 +7,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.errors import MissingPackageError, require
+from midrange_puffer.errors import MissingPackageError, UsageError, require
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game import envelope_height
+from midrange_puffer.game.envelope import (
+    FULL,
+    LEAST_STEP,
+    RELEVANT,
+    RELEVANT_WITH_HEIGHT,
+    Envelope,
+    build,
+)
+from midrange_puffer.game.envelope_height import (
+    GRID,
+    HEIGHTS,
+    HeightEnvelope,
+    build_for_heights,
+    ranges_by_height,
+)
+from midrange_puffer.game.parameters import has_height, require_height, resolve
 from midrange_puffer.names import shown
 
 TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
+BY_HEIGHT = "heights.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles
 POINT_BLANK = 1000.0  # m
 RANGES = ("minimum", "inner", "nez", "cold", "aero")  # columns, by their names in `Edges`
@@ -28,7 +46,9 @@ DESCRIPTION = (
     "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
     "which they hit. This takes about half a minute. A shorter env.physics_dt than "
     f"{LEAST_STEP:g} s is taken as {LEAST_STEP:g} s: shorter steps take longer and change the "
-    "ranges little."
+    "ranges little. With env.dimensions = 3 the map is of blue's aircraft and red's missile, both "
+    f"fighters at {envelope_height.BASE:g} m, and a table says how the ranges change with both "
+    "heights; this takes as long."
 )
 
 
@@ -38,7 +58,17 @@ class Options:
 
     out: str = option.value(f"folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}", "envelope")
     json: str | None = option.json()
-    game: dict[str, int | float] = option.game(RELEVANT)
+    height: float | None = option.value(
+        "with height: find the map for both at this height, without the table",
+        None,
+        0,
+        20_000,
+        unit="m",
+    )
+    target_height: float | None = option.value(
+        "with height: and for a target at this one instead", None, 0, 20_000, unit="m"
+    )
+    game: dict[str, int | float] = option.game(dict.fromkeys((*RELEVANT, *RELEVANT_WITH_HEIGHT)))
     parameters: dict[str, int | float] = option.settled()
 
 
@@ -46,6 +76,11 @@ def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer envelope midrange`."""
     options = option.Parser("envelope", DESCRIPTION, Options).read(argv)
     parameters = resolve(options.game)
+    for name, value in (("height", options.height), ("target_height", options.target_height)):
+        if value is not None:
+            require_height(parameters, f"--{name.replace('_', '-')} {value:g}")
+    if options.target_height is not None and options.height is None:
+        raise UsageError(f"--target-height {options.target_height:g}: needs --height")
     open_folder(Path(options.out))
     return replace(options, parameters=parameters)
 
@@ -56,21 +91,42 @@ def main(options: Options) -> int:
     if parameters["physics_dt"] < LEAST_STEP:
         print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
     began = time.perf_counter()
-    with progress_bar("missile envelope", math.prod(FULL.shape)) as advance:
-        envelope = build(parameters, FULL, progress=advance)
+    envelope, table = find(options)
     took = time.perf_counter() - began
     envelope.save(folder / TABLE)
     pictures = draw(envelope, folder)
+    if table and pictures:
+        pictures += draw_heights(parameters, folder)
     rows, counts = nose_on(envelope), count(envelope)
     print(f"{envelope.aero.size} geometries in {took:.1f} s; the nose on the target, in km:")
     print(format_table(rows))
     print(describe(counts))
+    if table:
+        print(describe_heights(table))
     print(f"{shown(folder)}: {', '.join([TABLE, *pictures])}")
     if options.json:
-        write_json(
-            options.json, envelope.identity | {"seconds": took, "nose_on": rows, "counts": counts}
-        )
+        report = {"seconds": took, "nose_on": rows, "counts": counts}
+        if table:
+            report["heights"] = HEIGHTS
+            report["ratios"] = {edge: values.tolist() for edge, values in table.ratios.items()}
+            report["climbs"] = dict(table.climbs)
+        write_json(options.json, envelope.identity | report)
     return 0
+
+
+def find(options: Options) -> tuple[Envelope, HeightEnvelope | None]:
+    """Returns the map, and with height, unless heights are given, its table for all heights."""
+    parameters, height, target_height = options.parameters, options.height, options.target_height
+    if not has_height(parameters):
+        with progress_bar("missile envelope", math.prod(FULL.shape)) as advance:
+            return build(parameters, FULL, progress=advance), None
+    if height is not None:
+        at = height, height if target_height is None else target_height
+        with progress_bar("missile envelope", math.prod(GRID.shape)) as advance:
+            return build(parameters, GRID, progress=advance, heights=at), None
+    with progress_bar("missile envelope", envelope_height.cells()) as advance:
+        table = build_for_heights(parameters, progress=advance)
+    return table.base, table
 
 
 def nose_on(envelope: Envelope) -> list[dict[str, Any]]:
@@ -101,6 +157,29 @@ def draw(envelope: Envelope, folder: Path) -> list[str]:
     plot_aspect(envelope, folder / ASPECT)
     plot_off_boresight(envelope, folder / OFF_BORESIGHT)
     return [ASPECT, OFF_BORESIGHT]
+
+
+def describe_heights(table: HeightEnvelope) -> str:
+    """Returns the table of heights in words."""
+    lines = [
+        f"Ranges at other heights, as multiples of those with both at {envelope_height.BASE:g} m",
+        "(rows: launcher's height, columns: target's height, in km):",
+    ]
+    for edge, name in (("nez", "R_NEZ"), ("cold", "R_cold"), ("aero", "R_aero")):
+        lines.append(f" {name:7}" + "".join(f"{z / 1000:8.0f}" for z in HEIGHTS))
+        for z, row in zip(HEIGHTS, table.ratios[edge], strict=True):
+            lines.append(f"{z / 1000:8.0f}" + "".join(f"{ratio:8.2f}" for ratio in row))
+        lines.append(f"  times 1 {table.climbs[edge]:+.2f} per sine of the launcher's climb")
+    return "\n".join(lines)
+
+
+def draw_heights(parameters: dict[str, int | float], folder: Path) -> list[str]:
+    """Draws ranges over the common height of both fighters; returns the picture's name."""
+    from midrange_puffer.show.envelope_plot import plot_heights
+
+    heights = np.arange(1000.0, 15_001.0, 1000.0)
+    plot_heights(heights, ranges_by_height(parameters, heights), folder / BY_HEIGHT)
+    return [BY_HEIGHT]
 
 
 def format_table(rows: list[dict[str, Any]]) -> str:

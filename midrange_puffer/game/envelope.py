@@ -24,17 +24,26 @@ from midrange_puffer import _core
 from midrange_puffer.archives import read_arrays
 from midrange_puffer.files import WriteError, open_regular, write_whole
 from midrange_puffer.game import envelope_search
-from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
+from midrange_puffer.game.envelope_search import (
+    Edges,
+    Grid,
+    direction,
+    farthest,
+    farthest_with_height,
+    search,
+)
 from midrange_puffer.game.parameters import (
     PARAMETERS,
     SEATS,
     has_height,
+    observed,
     require_plane,
     resolve,
     seat_weights,
-    suggest,
 )
+from midrange_puffer.game.types import FIELDS, MISSILE, flown_types
 from midrange_puffer.json_files import parse
+from midrange_puffer.names import suggest
 
 # The ways in which a target may fly, with their meanings: the core's table.
 EVASIONS: dict[str, str] = dict(_core.evasion_rows())
@@ -46,6 +55,13 @@ RELEVANT: tuple[str, ...] = (
     "physics_dt",
     *(name for name, row in PARAMETERS.items() if row.group in ("flight", "missile")),
 )
+
+# The same with height, where the target is blue's and the missile red's.
+RELEVANT_WITH_HEIGHT: tuple[str, ...] = (
+    "dimensions", "physics_dt", "gravity", "fighter_rudder_rate", "fighter_climb_rate",
+    "fighter_throttle_rate", "missile_hit_radius", "missile_launch_offset", "pilot_dive",
+    "blue_aircraft", "red_missile", "types",
+)  # fmt: skip
 
 # The shortest physics step of a fly-out [s], also for games with a shorter one. A step of 0.001 s
 # would take fifty times as long. A step of 0.01 s changes half of all edges by less than 15 m, and
@@ -164,6 +180,7 @@ def build(
     grid: Grid = FULL,
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
+    heights: tuple[float, float] = (0.0, 0.0),
 ) -> Envelope:
     """Builds the envelope of a game by flying every shot out.
 
@@ -172,20 +189,38 @@ def build(
         grid: the geometries.
         evasions: names in `EVASIONS`: `PLAIN`, both of `COLD`, and any others.
         progress: called after each part of the work with its number of cells.
+        heights: where launcher and target are in a game with height [m]; both fly level.
 
     Raises:
-        ValueError: An evasion is unknown, or a required one is missing.
+        ValueError: An evasion is unknown, or a required one is missing; or types of aircraft or
+            missiles are drawn.
     """
     parameters, shots = relevant(parameters), grid.shots()
+    shots["height"], shots["target_height"] = heights
+    aspects = direction(grid.aspect_angles)
     limits = np.broadcast_to(
-        farthest(parameters, direction(grid.aspect_angles), grid.launch_speeds, grid.target_speeds),
-        grid.shape,
+        limits_of(parameters, aspects, grid.launch_speeds, grid.target_speeds), grid.shape
     )
     edges = find_edges(parameters, shots, limits.ravel(), evasions, progress)
     shaped = {name: values.reshape(grid.shape) for name, values in vars(edges).items()}
     return Envelope(
         **shaped, grid=grid, parameters=parameters, evasions=tuple(evasions), code=_code()
     )
+
+
+def limits_of(
+    parameters: Mapping[str, Any],
+    aspects: np.ndarray,
+    launch_speeds: Sequence[float],
+    target_speeds: Sequence[float],
+) -> np.ndarray:
+    """Returns ranges beyond which no shot hits, as `farthest` has them, also with height."""
+    types = flown_types(resolve(parameters))
+    if types is None:
+        return farthest(parameters, aspects, launch_speeds, target_speeds)
+    number = types.names[MISSILE].index(parameters["red_missile"])
+    missile = dict(zip(FIELDS[MISSILE], types.fields[MISSILE][number], strict=True))
+    return farthest_with_height(missile, aspects, launch_speeds, target_speeds)
 
 
 def find_edges(
@@ -198,7 +233,7 @@ def find_edges(
     """Finds the edges of hits for shots of any geometries.
 
     Args:
-        parameters: a value for each name in `RELEVANT`.
+        parameters: the `relevant` parameters.
         shots: array [shots] of `_core.SHOT`; its ranges and evasions are ignored.
         limits: float [shots], ranges beyond which the shots cannot hit [m], see `farthest`.
         evasions, progress: as in `build`.
@@ -208,7 +243,11 @@ def find_edges(
     """
     plain, cold, others = _numbers(evasions)
     seats = [seat_weights({"agent": 1.0})] * len(SEATS)
-    core = _core.Core(resolve(parameters), 1, 0, seats, auto_reset=False, isa="auto")
+    game = resolve(parameters)
+    observation = observed("default", game)
+    core = _core.Core(
+        game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)
+    )
     parts = []
     for start in range(0, len(shots), _CHUNK):
         some = slice(start, start + _CHUNK)
@@ -285,9 +324,15 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("midrange_puffer"))
 
 
-def relevant(parameters: Mapping[str, float]) -> dict[str, float]:
-    """Returns the `RELEVANT` parameters of fly-outs, with `physics_dt` at least `LEAST_STEP`."""
-    values = {name: parameters[name] for name in RELEVANT}
+def relevant(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the parameters that fly-outs depend on, with `physics_dt` at least `LEAST_STEP`."""
+    if parameters.get("dimensions", 2) == 2:
+        values = {name: parameters[name] for name in RELEVANT}
+    else:
+        values = {name: parameters[name] for name in RELEVANT_WITH_HEIGHT}
+        for name in ("blue_aircraft", "red_missile"):
+            if ":" in values[name]:
+                raise ValueError(f"{name} = {values[name]}: an envelope is of one type, no mix")
     return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
 
 

@@ -131,6 +131,34 @@ def farthest(
     return np.minimum((1 + _MARGIN_SHARE) * ranges.max(axis=0) + _MARGIN, FARTHEST)
 
 
+def farthest_with_height(
+    missile: Mapping[str, float],
+    aspect: np.ndarray,
+    launch_speeds: ArrayLike,
+    target_speeds: ArrayLike,
+) -> np.ndarray:
+    """Returns ranges [m] beyond which no shot hits with height, at most `FARTHEST`.
+
+    It assumes a missile that flies straight and without drag for all its life, and a target that
+    keeps its speed.
+
+    Args:
+        missile: fields of the missile's type.
+        aspect, launch_speeds, target_speeds: as of `farthest`.
+
+    Returns:
+        float64 [aspects, launches, targets].
+    """
+    life, boost = missile["life"], min(missile["burn_time"], missile["life"])
+    sustain = min(missile["sustain_time"], life - boost)
+    gained = missile["thrust"] * boost * (life - boost / 2)
+    gained += missile["sustain_thrust"] * sustain * (life - boost - sustain / 2)
+    launches = np.asarray(launch_speeds, float)[None, :, None]
+    targets = np.asarray(target_speeds, float)[None, None, :]
+    closing = np.maximum(aspect[:, 0, None, None].astype(float), 0) * targets
+    return np.minimum(gained + life * (launches + closing), FARTHEST)
+
+
 def _straight_flight(
     parameters: Mapping[str, float], launch_speeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,6 @@
 """Polar plots of a missile envelope: around the target by aspect, and around the launcher."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,39 @@ def plot_off_boresight(envelope: Envelope, path: str | Path) -> None:
         f"Where a launcher in the middle, nose up, hits a target at "
         f"{grid.target_speeds[target]:.0f} m/s; {SCALE}"
     )
+    save_figure(figure, path)
+
+
+def plot_heights(
+    heights: np.ndarray, ranges: Mapping[str, Mapping[str, np.ndarray]], path: str | Path
+) -> None:
+    """Draws ranges over the height that launcher and target share, into a picture file.
+
+    Args:
+        heights: [heights], rising [m].
+        ranges: title of a panel -> name of an edge, "nez", "cold" or "aero" -> [heights] [m].
+        path: a .png, .svg or .pdf file.
+
+    Raises:
+        WriteError: The file could not be written.
+    """
+    figure = new_figure(4.4 * len(ranges) + 0.4, 4.6)
+    panels = figure.subplots(1, len(ranges), squeeze=False, sharey=True)[0]
+    for axes, (title, edges) in zip(panels, ranges.items(), strict=True):
+        left = np.zeros(len(heights))
+        for _, edge, colour, meaning in reversed(ZONES[:3]):
+            axes.fill_betweenx(
+                heights / 1000, left, edges[edge] / 1000, color=colour, label=meaning
+            )
+            left = edges[edge] / 1000
+        axes.set_title(title)
+        axes.set_xlabel("range on the ground [km]")
+        axes.set_xlim(left=0)
+        axes.set_ylim(heights[0] / 1000, heights[-1] / 1000)
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("height of both [km]")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=1, frameon=False)
     save_figure(figure, path)
 
 
