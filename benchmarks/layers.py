@@ -15,6 +15,7 @@ from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.parameters import SELF, observed, resolve, seat_weights
+from midrange_puffer.game.types import flown_types
 
 # isort: split
 import pufferlib.vector
@@ -22,6 +23,10 @@ import pufferlib.vector
 PHYSICS_DT = 0.1  # s
 PROCESS_LAYERS = ("processes", "multiprocessing")
 POOL_BYTES = 2**25  # of actions drawn beforehand
+DRAWN = {
+    "red_aircraft": "light:1,heavy:1", "blue_missile": "medium:1,long:1",
+    "aircraft_spread": 0.2, "missile_spread": 0.2,
+}  # fmt: skip
 # The features of the missiles in the air, own and enemy's. With sensors an agent knows of its own
 # alone; both seats are alike.
 NAMES = [feature.name for feature in FEATURES]
@@ -49,6 +54,7 @@ class Workload:
     sensing: str = "full"
     side: int = 1  # fighters of each side
     dimensions: int = 2
+    drawn: bool = False  # with height: each engagement draws its types
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
 
@@ -92,7 +98,7 @@ class Core(Stepper):
         agent = seat_weights({"agent": 1})
         rules = {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
         sizes = {"red_size": work.side, "blue_size": work.side, "dimensions": work.dimensions}
-        parameters = resolve(rules | sizes, teams=True)
+        parameters = resolve(rules | sizes | (DRAWN if work.drawn else {}), teams=True)
         self._core = _core.Core(
             parameters,
             work.num_envs,
@@ -103,6 +109,7 @@ class Core(Stepper):
             core_map(parameters),
             observed(work.observation, parameters),
             work.threads,
+            flown_types(parameters),
         )
         self.agents = self._core.agents
         self.observations = np.zeros((self.agents, self._core.features), np.float32)

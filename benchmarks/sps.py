@@ -27,8 +27,8 @@ The workloads (`--only` runs some of them):
                fewer), 2,048 engagements
     sees       core by instruction set by observation, 2,048 engagements; `radar` is the game with
                sensors
-    height     core in the plane and with height by instruction set by 5 and 10 substeps, few
-               missiles, 2,048 engagements
+    height     core in the plane, with height, and with height and drawn types by instruction set
+               by 5 and 10 substeps, few missiles, 2,048 engagements
     processes  processes and multiprocessing by 256 ... 16,384 engagements by 1 and 2 processes
     wrappers   the environments of Gymnasium, PettingZoo and Stable-Baselines3 against Midrange
     serial     core, env and serial by 1 and 5 substeps, 2,048 engagements
@@ -175,8 +175,8 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
         ],
         "height": [
             [
-                Workload("core", 2048, substeps=n, isa=isa, fire=FEW * n, dimensions=dimensions)
-                for dimensions in (2, 3)
+                Workload("core", 2048, substeps=n, isa=isa, fire=FEW * n, dimensions=d, drawn=drawn)
+                for d, drawn in ((2, False), (3, False), (3, True))
             ]
             for isa in isas
             for n in (5, 10)
@@ -212,7 +212,9 @@ def describe(group: Sequence[Workload]) -> str:
 
 def seen(work: Workload) -> str:
     """Returns what the agents see."""
-    return work.observation if work.dimensions == 2 else _core.HEIGHT
+    if work.dimensions == 2:
+        return work.observation
+    return f"{_core.HEIGHT}, drawn" if work.drawn else _core.HEIGHT
 
 
 def print_group(group: Sequence[Workload]) -> None:
@@ -247,7 +249,8 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
                 what = f"{other.side} against {other.side} / 1 against 1"
                 out[f"{what}, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
             if other.dimensions != first.dimensions:
-                out[f"height / plane, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
+                what = "height, drawn" if other.drawn else "height"
+                out[f"{what} / plane, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
             if other.observation != first.observation:
                 what = f"{other.observation} / {first.observation}, {name}, {other.isa}"
                 out[what] = ratio(other, first)

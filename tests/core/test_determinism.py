@@ -23,6 +23,7 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
 )
+from midrange_puffer.game.types import flown_types
 
 AGENT = {"agent": 1.0}
 PATIENT = {"patient": 1.0}  # it came later, so it has fights of its own
@@ -47,6 +48,7 @@ FIGHTS = {
     "1v2 radar patient": (PATIENT, "team_radar", (1, 2)),
     "height": (AGENT, "height", (1, 1)),
     "height pilots": (ALL_PILOTS, "height", (1, 1)),
+    "height drawn": (ALL_PILOTS, "height", (1, 1)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -69,6 +71,7 @@ HASHES = {
     "1v2 radar patient": (0xD8B511905351E9DD, 0x957F878BA4018159),
     "height": (0x83DB2BDC4DBFE9A5, 0x0AA89E7C2BF05DEA),
     "height pilots": (0x5E21750D33DDB321, 0xD80CD872CDBAA008),
+    "height drawn": (0x6EFB8BF16086E6CF, 0x309ECC511C19B453),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -119,8 +122,9 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
     dimensions = 3 if observation == _core.HEIGHT else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
+    parameters = resolve(game | (DRAWN if fight == "height drawn" else {}), teams=True)
     core = _core.Core(
-        resolve(game, teams=True),
+        parameters,
         ENGAGEMENTS,
         SEED,
         weights,
@@ -128,6 +132,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
         isa,
         Crooked(),
         observation=observation,
+        types=flown_types(parameters),
     )
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
@@ -150,7 +155,8 @@ def program_arguments(fight: str) -> list[str]:
     """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
     number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, _core.HEIGHT].index(observation)
-    words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
+    drawn = int(fight == "height drawn")
+    words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, drawn, *seat_weights(shares)]
     return [str(word) for word in words]
 
 

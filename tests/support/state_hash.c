@@ -80,8 +80,15 @@ static void play(const MrConfig *config, uint32_t decisions) {
   mr_destroy(sim);
 }
 
+// Lets each engagement draw types, as DRAWN of tests/core/test_determinism.py has them.
+static void draw_types(MrConfig *config) {
+  for (int i = 0; i < 2; i++) config->aircraft_weights[0][i] = 1.0f;
+  for (int i = 0; i < 3; i++) config->missile_weights[1][i] = 1.0f;
+  config->params.aircraft_spread = config->params.missile_spread = 0.3f;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 7 + MR_PILOT_COUNT) return 2;
+  if (argc != 8 + MR_PILOT_COUNT) return 2;
   static MrEnvelope envelope = {
       .launch_speed_min = 220, .launch_speed_max = 380, .target_speed_min = 180, .target_speed_max = 480};
   scatter(3, envelope.aero);
@@ -100,10 +107,11 @@ int main(int argc, char **argv) {
   if (senses) config.params.sensing = MR_SENSING_RADAR;
   if (config.observation == MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
   mr_package_types(&config);
+  if (atoi(argv[7])) draw_types(&config);
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {
-    for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[f][i] = strtof(argv[7 + i], NULL);
+    for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[f][i] = strtof(argv[8 + i], NULL);
   }
   for (const char *const *isa = mr_isas(); *isa; isa++) {
     config.isa = *isa;
