@@ -13,7 +13,8 @@ import numpy as np
 from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope, launch_zone
 from midrange_puffer.game.parameters import SEATS, resolve
-from midrange_puffer.game.paths import HIT, FighterPath, MissilePath, Paths, outcome_words
+from midrange_puffer.game.paths import HIT, FighterPath, MissilePath, Paths
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.show.figures import COLOURS, save_figure
 
 if TYPE_CHECKING:

@@ -26,8 +26,16 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import check_writable, read_whole
-from midrange_puffer.game.parameters import PILOTS, RADAR, SCRIPTED, SEATS, callsigns, resolve
-from midrange_puffer.game.paths import outcome_words
+from midrange_puffer.game.parameters import (
+    PILOTS,
+    RADAR,
+    SCRIPTED,
+    SEATS,
+    callsigns,
+    require_plane,
+    resolve,
+)
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
 from midrange_puffer.json_files import LARGEST, Count, JsonError, Share, Within, checked, parse
 from midrange_puffer.names import label, shown, versus
@@ -259,6 +267,7 @@ def _draw_replay(options: Options) -> None:
 
     path = str(options.replay)
     replay = verified(path)
+    require_plane(replay.parameters, "plots of fights")
     plot_engagement(Engagement(replay.names, replay.paths(), replay.outcome), options.picture)
     print(f"{describe(path, replay)}; {shown(options.picture)}")
 

@@ -15,8 +15,9 @@ from midrange_puffer.game.contacts import (
     contact_places,
     note_contacts,
 )
-from midrange_puffer.game.parameters import RADAR, SEATS, require_plane, sizes_of
+from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
+from midrange_puffer.game.types import FIELDS, KINDS, MISSILE, flown_types, parse_types
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
 # The state or end of a missile's flight. LOST: another missile killed its target.
@@ -39,11 +40,23 @@ class BodyPath(Course):
 
     Attributes:
         rudder: Position, -1 (right) to 1 (left).
-        load: Lateral acceleration, positive to the left [g].
+        load: Lateral acceleration, positive to the left [g]. With height it is the mean since the
+            entry before, and so is `lift`.
+        z: With height: height [m]; empty in the plane, as are the next two.
+        climb: Angle of the climb [rad].
+        lift: The upward part of the acceleration by lift, 1 in level flight [g].
     """
 
     rudder: list[float] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
+    z: list[float] = field(default_factory=list)
+    climb: list[float] = field(default_factory=list)
+    lift: list[float] = field(default_factory=list)
+
+    def place(self, index: int = -1) -> tuple[float, ...]:
+        """Returns the position at an entry [m]: x and y, with height also z."""
+        flat = self.x[index], self.y[index]
+        return (*flat, self.z[index]) if self.z else flat
 
 
 @dataclass
@@ -107,12 +120,14 @@ class Paths:
         fighters: Paths of the fighters, in the order of their numbers.
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
+        types: "aircraft" and "missile" -> of each side its type's name and the type of the package
+            that this is based on; empty in the plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
-        require_plane(sim.parameters, "pictures, pages and Tacview files of fights")
         self._sim = sim
         self._env = env
+        self.types, self._motor_times = _types(sim, env)
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
@@ -160,7 +175,7 @@ class Paths:
             self._mark_hits(killed, ended, unseen)
         for path in unseen:
             if path.fate != HIT:
-                self._end(path, path.x[0], path.y[0], path.target)
+                self._end(path, path.place(0), path.target)
 
     def cut_back(self) -> None:
         """Removes all entries after the simulation's time, once it was restored to a snapshot."""
@@ -240,7 +255,7 @@ class Paths:
             index = path.at(shooter.times[-2])
             if index is None:
                 return True, math.inf
-            away = math.dist((path.x[index], path.y[index]), (shooter.x[-2], shooter.y[-2]))
+            away = math.dist(path.place(index), shooter.place(-2))
             return path.times[-1] < self.time, away
 
         enemies = (path for path in self.fighters if path.side != shooter.side)
@@ -256,14 +271,18 @@ class Paths:
     def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
         """Returns a new missile's path, which begins at its launcher's position."""
         path = MissilePath(owner=owner, launched=launched)
-        path.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
+        path.burnt_out = launched + self._motor_times[shooter.side]
         if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
             path.times.append(launched)
             for name in ("x", "y", "speed", "heading"):
                 getattr(path, name).append(getattr(shooter, name)[index])
             path.rudder.append(0.0)
             path.load.append(0.0)
+            if shooter.z:
+                path.z.append(shooter.z[index])
+                path.climb.append(shooter.climb[index])
+                path.lift.append(math.cos(path.climb[-1]))
             path.targets.append(target)
             path.guided.append(SUPPORTED if self._has_sensors else ACTIVE)
         self.missiles.append(path)
@@ -288,23 +307,24 @@ class Paths:
 
         seen = {path.target for path in ended}
         for victim in sorted(killed, key=lambda fighter: fighter.number not in seen):
-            x, y = victim.x[-1], victim.y[-1]
+            place = victim.place()
             paths = [path for path in ended if path.target == victim.number]
             paths += [path for path in unseen if self.fighters[path.owner].side != victim.side]
             paths = [path for path in paths if left[path.owner] and path.fate != HIT]
             if paths:
-                hit = min(paths, key=lambda path: math.dist((path.x[-1], path.y[-1]), (x, y)))
-                self._end(hit, x, y, victim.number)
+                hit = min(paths, key=lambda path: math.dist(path.place(), place))
+                self._end(hit, place, victim.number)
                 hit.fate = HIT
                 left[hit.owner] -= 1
 
-    def _end(self, path: MissilePath, x: float, y: float, target: int) -> None:
+    def _end(self, path: MissilePath, place: tuple[float, ...], target: int) -> None:
         """Adds the last entry of a missile that is no longer in the air, at the given position."""
         path.times.append(self.time)
-        path.x.append(x)
-        path.y.append(y)
-        for name in ("speed", "heading", "rudder", "load", "guided"):
-            getattr(path, name).append(getattr(path, name)[-1])
+        for values, value in zip((path.x, path.y, path.z), place, strict=False):
+            values.append(value)
+        for name in ("speed", "heading", "rudder", "load", "climb", "lift", "guided"):
+            values = getattr(path, name)
+            values.extend(values[-1:])  # none in the plane, where there is no climb
         path.targets.append(target)
 
     def _add_missile(self, path: MissilePath, missiles: dict[str, np.ndarray], slot: int) -> None:
@@ -317,7 +337,57 @@ class Paths:
         path.times.append(self.time)
         for name in ("x", "y", "speed", "heading", "rudder"):
             getattr(path, name).append(float(bodies[name][index]))
-        path.load.append(load_factor(self._sim.parameters, kind, path.speed[-1], path.rudder[-1]))
+        if "z" not in bodies:
+            load = load_factor(self._sim.parameters, kind, path.speed[-1], path.rudder[-1])
+            path.load.append(load)
+            return
+        path.z.append(float(bodies["z"][index]))
+        path.climb.append(math.asin(np.clip(bodies["vz"][index] / path.speed[-1], -1, 1)))
+        left, up = _loads(path, self._sim.parameters["gravity"])
+        path.load.append(left)
+        path.lift.append(up)
+
+
+def _types(sim: Simulation, env: int) -> tuple[dict[str, list[tuple[str, str]]], list[float]]:
+    """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
+    flown = flown_types(sim.parameters)
+    if flown is None:
+        return {}, [sim.parameters["missile_burn_time"]] * len(SEATS)
+    changes = parse_types(sim.parameters["types"])
+    drawn = {name: values[env].tolist() for name, values in sim.types.items()}
+    types: dict[str, list[tuple[str, str]]] = {}
+    for kind in KINDS:
+        names = [flown.names[kind][number] for number in drawn[kind]]
+        types[kind] = [(name, changes[name].base if name in changes else name) for name in names]
+    motors = []
+    for side, number in enumerate(drawn[MISSILE]):
+        fields = dict(zip(FIELDS[MISSILE], flown.fields[MISSILE][number], strict=True))
+        burn = fields["burn_time"] + fields["sustain_time"]
+        motors.append(drawn["missile_burn_time_factor"][side] * burn)
+    return types, motors
+
+
+def air(z: float) -> tuple[float, float]:
+    """Returns the density at a height [m], relative to sea level, and the speed of sound [m/s].
+
+    Of the International Standard Atmosphere (ISO 2533), up to 20 km.
+    """
+    temperature = 1 - 0.0065 * min(z, 11_000) / 288.15  # relative to sea level
+    density = temperature**4.25588 * math.exp(-max(z - 11_000, 0) / 6341.6)
+    return density, 340.294 * math.sqrt(temperature)
+
+
+def _loads(path: BodyPath, gravity: float) -> tuple[float, float]:
+    """Returns the mean acceleration by lift since the last entry, to the left and upward [g].
+
+    Across the path, in a vertical plane v dγ/dt = up - g cos γ; to the left v cos γ dψ/dt = left.
+    """
+    climb, speed = path.climb[-1], path.speed[-1]
+    if len(path.times) < 2 or path.times[-1] <= path.times[-2]:
+        return 0.0, math.cos(climb)
+    rate = speed / (path.times[-1] - path.times[-2]) / gravity
+    turn = math.remainder(path.heading[-1] - path.heading[-2], 2 * math.pi)
+    return rate * math.cos(climb) * turn, rate * (climb - path.climb[-2]) + math.cos(climb)
 
 
 def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: float) -> float:
@@ -325,29 +395,3 @@ def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: f
     load = speed**2 * rudder / parameters[f"{kind}_turn_radius"] / parameters["gravity"]
     limit = parameters[f"{kind}_load_limit"]
     return float(np.clip(load, -limit, limit)) if limit else load
-
-
-def outcome_words(sim: Simulation, env: int = 0) -> str:
-    """Returns the outcome of an engagement in words, such as "open", "red wins" or "draw by time".
-
-    In teams it also has the numbers of the living: "red wins, 3 of 4 left", "blue wins by time, 2
-    to 3".
-    """
-    outcome = sim.outcome[env]
-    if outcome == 0:
-        return "open"
-    sizes = sizes_of(sim.parameters)
-    sides = np.split(sim.fighters["alive"][env], [sizes[0]])
-    left = [int(side.sum()) for side in sides]
-    how = " by time" if sim.truncated[env] else ", no missiles left" if min(left) else ""
-    if outcome not in (1, 2):
-        words = f"draw{how}" if any(left) else "mutual kill"
-    elif sum(sizes) == 2:  # "by time" is left out: `pressing_margin` decided it
-        words = f"{SEATS[outcome - 1]} wins"
-    else:
-        words = f"{SEATS[outcome - 1]} wins{how}"
-    if sum(sizes) == 2 or not any(left):
-        return words
-    if min(left):
-        return f"{words}, {left[0]} to {left[1]}"
-    return f"{words}, {max(left)} of {sizes[outcome - 1]} left"

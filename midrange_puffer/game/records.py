@@ -1,6 +1,9 @@
-"""Figures of finished engagements for one seat, computed from their records."""
+"""The outcomes of engagements: figures of a seat from their records, and words."""
 
 import numpy as np
+
+from midrange_puffer.game.parameters import SEATS, sizes_of
+from midrange_puffer.game.simulation import Simulation
 
 RED_WINS, DRAW = 1, 3  # values of MrOutcome; 2 is blue's win
 # The shaping parts of the reward; they are zero-sum.
@@ -54,3 +57,29 @@ def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
         "reward_result": records["paid_result"][:, seat],
         **{f"reward_{part}": sign * records[f"paid_{part}"] for part in SHAPING},
     }
+
+
+def outcome_words(sim: Simulation, env: int = 0) -> str:
+    """Returns the outcome of an engagement in words, such as "open", "red wins" or "draw by time".
+
+    In teams it also has the numbers of the living: "red wins, 3 of 4 left", "blue wins by time, 2
+    to 3".
+    """
+    outcome = sim.outcome[env]
+    if outcome == 0:
+        return "open"
+    sizes = sizes_of(sim.parameters)
+    sides = np.split(sim.fighters["alive"][env], [sizes[0]])
+    left = [int(side.sum()) for side in sides]
+    how = " by time" if sim.truncated[env] else ", no missiles left" if min(left) else ""
+    if outcome not in (1, 2):
+        words = f"draw{how}" if any(left) else "mutual kill"
+    elif sum(sizes) == 2:  # "by time" is left out: `pressing_margin` decided it
+        words = f"{SEATS[outcome - 1]} wins"
+    else:
+        words = f"{SEATS[outcome - 1]} wins{how}"
+    if sum(sizes) == 2 or not any(left):
+        return words
+    if min(left):
+        return f"{words}, {left[0]} to {left[1]}"
+    return f"{words}, {max(left)} of {sizes[outcome - 1]} left"

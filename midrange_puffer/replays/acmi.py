@@ -1,7 +1,9 @@
 """Replays for Tacview: ACMI flight recordings 2.2 (https://www.tacview.net/documentation/acmi/).
 
 The plane of the game lies at one altitude over the point where the equator meets the zero meridian,
-with x to the east and y to the north. U and V are x and y themselves.
+with x to the east and y to the north. U and V are x and y themselves. With height, altitudes are
+those of the fight. Aircraft and missiles then have the names of real ones, so that Tacview shows
+their shapes.
 """
 
 import io
@@ -25,7 +27,9 @@ from midrange_puffer.game.paths import (
     FighterPath,
     MissilePath,
     Paths,
+    air,
 )
+from midrange_puffer.game.types import AIRCRAFT, MISSILE
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay
 
@@ -34,6 +38,11 @@ T = TypeVar("T")
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
 DEGREE = 111_320.0  # m along the equator, and near it along a meridian
+# Tacview's names of what the types of the package are like.
+NAMES = {
+    "light": "F-16C", "heavy": "F-15C", "fast": "MiG-31", "trainer": "T-38A",
+    "medium": "AIM-120C", "long": "Meteor", "short": "AIM-9X",
+}  # fmt: skip
 FIRST_MISSILE = 0x100  # its object id; the fighters' ids start from 1
 HEADER = (
     "FileType=text/acmi/tacview",
@@ -70,10 +79,10 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
     frames: dict[float, list[str]] = {}
     # Ends come after all positions, a missile's before its target's.
     missiles = [
-        _missile(path, paths.fighters[path.owner].side, number)
+        _missile(path, paths.fighters[path.owner].side, number, paths)
         for number, path in enumerate(paths.missiles)
     ]
-    fighters = [_fighter(path, replay) for path in paths.fighters]
+    fighters = [_fighter(path, replay, paths) for path in paths.fighters]
     bodies = (*missiles, *fighters)
     positions = (line for body in bodies for line in _positions(body))
     ends = (line for body in bodies for line in _end(body))
@@ -99,20 +108,28 @@ class _Body:
     properties: str
 
 
-def _fighter(path: FighterPath, replay: Replay) -> _Body:
-    pilot = _text(replay.fighter_names[path.number])
-    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={pilot},{_side(path.side)}"
+def _fighter(path: FighterPath, replay: Replay, paths: Paths) -> _Body:
+    pilot, name = _text(replay.fighter_names[path.number]), _name(paths, AIRCRAFT, path.side)
+    properties = f"{name},Type=Air+FixedWing,Pilot={pilot},{_side(path.side)}"
     if is_team(replay.parameters):
         properties += f",CallSign={callsigns(sizes_of(replay.parameters))[path.number]}"
     return _Body(_fighter_id(path.number), path, properties)
 
 
-def _missile(path: MissilePath, side: int, number: int) -> _Body:
+def _missile(path: MissilePath, side: int, number: int, paths: Paths) -> _Body:
     properties = (
-        f"Name=Missile,Type=Weapon+Missile,Parent={_fighter_id(path.owner)},"
+        f"{_name(paths, MISSILE, side)},Type=Weapon+Missile,Parent={_fighter_id(path.owner)},"
         f"LockedTarget={_fighter_id(path.targets[0])},{_side(side)}"
     )
     return _Body(f"{FIRST_MISSILE + number:x}", path, properties)
+
+
+def _name(paths: Paths, kind: str, side: int) -> str:
+    """Returns the properties that name the type of a side's fighters or missiles."""
+    if not paths.types:
+        return "Name=Fighter" if kind == AIRCRAFT else "Name=Missile"
+    name, base = paths.types[kind][side]
+    return f"Name={NAMES[base]}" if name == base else f"Name={NAMES[base]},LongName={name}"
 
 
 def _positions(body: _Body) -> Iterator[tuple[float, str]]:
@@ -121,11 +138,14 @@ def _positions(body: _Body) -> Iterator[tuple[float, str]]:
     for index, time in enumerate(path.times):
         x, y, load = path.x[index], path.y[index], path.load[index]
         heading = (90 - math.degrees(path.heading[index])) % 360
-        # A fighter banks as in a level turn; a missile turns by its fins.
-        roll = -math.degrees(math.atan(load)) if isinstance(path, FighterPath) else 0.0
-        altitude, pitch, lasting = ("", "", "")
-        if index == 0:
-            altitude, pitch, lasting = (f"{ALTITUDE:g}", "0", f",{body.properties}")
+        # A fighter banks so that its lift points where it accelerates; a missile turns by its fins.
+        up = path.lift[index] if path.lift else 1.0
+        roll = -math.degrees(math.atan2(load, up)) if isinstance(path, FighterPath) else 0.0
+        altitude, pitch, lasting = ("", "", f",{body.properties}") if index == 0 else ("", "", "")
+        if path.z:
+            altitude, pitch = f"{path.z[index]:z.1f}", f"{math.degrees(path.climb[index]):z.1f}"
+        elif index == 0:
+            altitude, pitch = f"{ALTITUDE:g}", "0"
         yield (
             time,
             f"{body.id},T={x / DEGREE:z.7f}|{y / DEGREE:z.7f}|{altitude}|{roll:z.1f}|{pitch}|"
@@ -135,11 +155,12 @@ def _positions(body: _Body) -> Iterator[tuple[float, str]]:
 
 def _instruments(path: BodyPath, index: int) -> str:
     """Returns the numeric properties that change; to the right is positive, as for the roll."""
-    speed, load = path.speed[index], path.load[index]
-    text = f"IAS={speed:.1f},TAS={speed:.1f},Mach={speed / SPEED_OF_SOUND:.3f}"
+    speed, load, up = path.speed[index], path.load[index], path.lift[index] if path.lift else 1.0
+    density, sound = air(path.z[index]) if path.z else (1.0, SPEED_OF_SOUND)
+    text = f"IAS={speed * density**0.5:.1f},TAS={speed:.1f},Mach={speed / sound:.3f}"
     if isinstance(path, FighterPath):
         text += f",Throttle={path.throttle[index]:.2f},Rudder={-path.rudder[index]:z.2f}"
-        return f"{text},VerticalGForce={math.hypot(1, load):.2f}"
+        return f"{text},VerticalGForce={math.hypot(up, load):.2f}"
     return f"{text},LateralGForce={-load:z.2f}"
 
 

@@ -12,7 +12,6 @@ from midrange_puffer.game.parameters import (
     CONTROLLERS,
     RADAR,
     SEATS,
-    has_height,
     observed,
     sizes_of,
 )
@@ -172,14 +171,10 @@ def save_instructive(
         for place in places[: wanted * (CANDIDATES if kind == CLOSEST else 1)]:
             recorder, seat, record = flown[place]
             replay = recorder.replay(record, kept=kind, seat=SEATS[seat])
-            if not has_height(replay.parameters):  # paths are of the plane only
-                miss = nearest_miss(replay.paths(), seat)
-                replay = replace(replay, meta={**replay.meta, "nearest_miss": miss})
-            replays[place] = replay
-        if kind == CLOSEST:  # with height no miss is known: they stay in the order of nearness
-            nearest = sorted(
-                replays, key=lambda place: replays[place].meta.get("nearest_miss", 0.0)
-            )
+            miss = nearest_miss(replay.paths(), seat)
+            replays[place] = replace(replay, meta={**replay.meta, "nearest_miss": miss})
+        if kind == CLOSEST:
+            nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
             replays = {place: replays[place] for place in nearest[:wanted]}
         taken |= set(replays)
         for replay in replays.values():
@@ -235,10 +230,16 @@ def _least_distance(missile: MissilePath, target: FighterPath) -> float:
     """Returns the least distance of a missile to a fighter while it flies at it [m]."""
     at_target = np.array(missile.targets) == target.number
     times = np.array(missile.times)[at_target]
-    x = np.array(missile.x)[at_target] - np.interp(times, target.times, target.x)
-    y = np.array(missile.y)[at_target] - np.interp(times, target.times, target.y)
-    dx, dy = np.diff(x), np.diff(y)
-    length = np.maximum(dx**2 + dy**2, 1e-9)
-    share = np.clip(-(x[:-1] * dx + y[:-1] * dy) / length, 0, 1)
-    passed = np.hypot(x[:-1] + share * dx, y[:-1] + share * dy)
-    return float(min(passed.min(initial=np.inf), np.hypot(x[-1], y[-1])))
+    axes = ("x", "y", "z") if missile.z else ("x", "y")
+    sight = np.stack(
+        [
+            np.array(getattr(missile, axis))[at_target]
+            - np.interp(times, target.times, getattr(target, axis))
+            for axis in axes
+        ]
+    )
+    step = np.diff(sight)
+    length = np.maximum((step**2).sum(axis=0), 1e-9)
+    share = np.clip(-(sight[:, :-1] * step).sum(axis=0) / length, 0, 1)
+    passed = np.linalg.norm(sight[:, :-1] + share * step, axis=0)
+    return float(min(passed.min(initial=np.inf), np.linalg.norm(sight[:, -1])))

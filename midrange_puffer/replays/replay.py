@@ -17,7 +17,8 @@ from midrange_puffer.game.parameters import (
     resolve,
     sizes_of,
 )
-from midrange_puffer.game.paths import Paths, outcome_words
+from midrange_puffer.game.paths import Paths
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.format import (
     HEADER,

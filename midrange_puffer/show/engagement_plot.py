@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.game.parameters import SEATS, callsigns
-from midrange_puffer.game.paths import (
-    HIT,
-    BodyPath,
-    FighterPath,
-    MissilePath,
-    Paths,
-    outcome_words,
-)
+from midrange_puffer.game.paths import HIT, BodyPath, FighterPath, MissilePath, Paths
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.names import label, versus
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, new_figure, open_frame, outlined, save_figure

@@ -11,6 +11,7 @@ from policies import random_policy
 from replays import with_parameters
 
 from midrange_puffer import HEIGHT_FEATURES, Midrange, Simulation
+from midrange_puffer.commands import cli
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.gym import ENV_ID, MidrangeEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
@@ -95,8 +96,14 @@ def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
     assert replay.controls.shape == (250, 2, 4)
     assert replay.verify() is None
     assert replay.parameters["types"] == own["types"]
-    with pytest.raises(UsageError, match="files of fights: in the plane only, and this game"):
-        replay.paths()
+    page, film, picture = (str(tmp_path / f"fight.{kind}") for kind in ("html", "gif", "png"))
+    for mode, *words in (
+        ("replay", str(path), "--html", page),
+        ("replay", str(path), "--gif", film),
+        ("plot", "--replay", str(path), "--out", picture),
+    ):
+        with pytest.raises(UsageError, match="of fights: in the plane only, and this game"):
+            cli.run(mode, words)
 
 
 def climbing(observations: np.ndarray) -> np.ndarray:

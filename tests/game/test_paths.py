@@ -7,7 +7,8 @@ import pytest
 from scenes import followed
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import HIT, SPENT, Paths, load_factor, outcome_words
+from midrange_puffer.game.paths import HIT, SPENT, Paths, load_factor
+from midrange_puffer.game.records import outcome_words
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
 CLOSE = NEAR | {"start_range_min": 200, "start_range_max": 200}

@@ -19,8 +19,8 @@ from midrange_puffer.contest.evaluation import fight
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.game.paths import FighterPath, MissilePath, outcome_words
-from midrange_puffer.game.records import outcomes
+from midrange_puffer.game.paths import FighterPath, MissilePath
+from midrange_puffer.game.records import outcome_words, outcomes
 from midrange_puffer.replays.recorder import (
     CLOSEST,
     FIRST,

@@ -10,7 +10,7 @@ from datetime import datetime
 PLACE = ("Longitude", "Latitude", "Altitude", "Roll", "Pitch", "Yaw", "U", "V", "Heading")
 GLOBAL = {"ReferenceTime", "ReferenceLongitude", "ReferenceLatitude", "DataSource", "Title"}
 IDS = {"Parent", "LockedTarget"}
-TEXTS = {"Name", "Type", "CallSign", "Pilot", "Coalition", "Color"} | IDS
+TEXTS = {"Name", "LongName", "Type", "CallSign", "Pilot", "Coalition", "Color"} | IDS
 NUMBERS = {"IAS", "TAS", "Mach", "Throttle", "Rudder", "VerticalGForce", "LateralGForce"}
 LOCKS = {"LockedTargetMode", "LockedTarget", "RadarMode", "RadarHorizontalBeamwidth"}
 COLOURS = {"Red", "Orange", "Yellow", "Green", "Cyan", "Blue", "Violet"}

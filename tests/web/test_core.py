@@ -17,7 +17,7 @@ from midrange_puffer.game.contacts import believed
 from midrange_puffer.game.envelope import game_envelope, look_up
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.game.paths import outcome_words
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.policies.exported import to_onnx
 from midrange_puffer.policies.native import FrozenNetwork

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
-from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, is_team
+from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, is_team, require_plane
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
@@ -44,6 +44,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     Raises:
         ReplayError: The replay gives other states than recorded.
     """
+    require_plane(replay.parameters, "pages of fights")
     sim = replay.simulation()
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
     paths = Paths(sim)
@@ -170,10 +171,10 @@ def _zones_against(
 
 
 def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
-    """Packs a path: single values unchanged, lists as columns."""
+    """Packs a path: single values unchanged, lists as columns, but for those of height."""
     values = {field.name: getattr(path, field.name) for field in fields(path)}
-    lists = {name: value for name, value in values.items() if isinstance(value, list)}
-    single = {name: value for name, value in values.items() if name not in lists}
+    single = {name: value for name, value in values.items() if not isinstance(value, list)}
+    lists = {name: value for name, value in values.items() if name not in single and value}
     return {**single, "columns": list(lists), "entries": pack(list(lists.values()))}
 
 

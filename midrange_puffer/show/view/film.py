@@ -11,7 +11,7 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of
+from midrange_puffer.game.parameters import RADAR, callsigns, require_plane, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.names import suggest
 from midrange_puffer.replays.replay import Replay
@@ -144,6 +144,7 @@ def _frames(
     """
     from midrange_puffer.show.view.renderer import Renderer, columns
 
+    require_plane(replay.parameters, "films of fights")
     renderer = Renderer(size)
     sim = replay.simulation()
     paths = Paths(sim)

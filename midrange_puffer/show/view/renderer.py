@@ -8,7 +8,8 @@ import pygame
 from midrange_puffer.game.contacts import TRACKS, UNSEEN, believed, contact_places
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
-from midrange_puffer.game.paths import Paths, outcome_words
+from midrange_puffer.game.paths import Paths
+from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import pair_graph
 from midrange_puffer.show.view import PLANE, SPACETIME
