@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import runs
 import torch
+from near_exploiters import near_exploiters
 
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
@@ -22,13 +23,14 @@ def run(tmp_path_factory):
     return folder / "run"
 
 
-def test_exploiters_of_a_team_are_trained_in_its_game(run, tmp_path):
+def test_an_exploiter_of_a_team_is_trained_in_its_game(run, tmp_path):
     ini = tmp_path / "exploit.ini"
     ini.write_text(runs.SMALL.replace("opponent = straight", "opponent = pool"))
     report = tmp_path / "report.json"
     words = ["--load-model-path", str(run), "--config", str(ini), "--budget=4096"]
     words += ["--episodes=20", f"--train.data-dir={tmp_path}", "--json", str(report)]
-    assert cli.run("exploit", [*words, "--start=own"]) == 0
+    with near_exploiters():
+        assert cli.run("exploit", [*words, "--start=own", "--quick"]) == 0
     found = json.loads(report.read_text())
     assert found["parameters"]["red_size"] == found["parameters"]["blue_size"] == 2
     assert found["episodes"] == 20

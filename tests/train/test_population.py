@@ -7,11 +7,13 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 import runs
+from near_exploiters import near_exploiters
 from needs import nightly
 from runs import MIX, members
 
@@ -53,10 +55,18 @@ def words(folder: Path, interval: int = 2) -> list[str]:
     ]
 
 
+@pytest.fixture
+def here() -> Iterator[None]:
+    """Trains exploiters in this process."""
+    with near_exploiters():
+        yield
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("population")
-    assert runs.train(folder, *words(folder)) == 0
+    with near_exploiters():
+        assert runs.train(folder, *words(folder)) == 0
     return folder / "run"
 
 
@@ -66,7 +76,7 @@ def configs(run: Path) -> list:
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
-def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path):
+def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path, here):
     kinds = ["--population.kinds=own:-0.5:0.02,own", "--population.budget=1024"]
     assert runs.train(tmp_path, *words(tmp_path), *kinds) == 0
     run = tmp_path / "run"
@@ -79,7 +89,7 @@ def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path):
     assert "own:-0.5:0.02" in (run / "population.txt").read_text()
 
 
-def test_the_strongest_exploiter_goes_on(tmp_path, monkeypatch):
+def test_the_strongest_exploiter_goes_on(tmp_path, here, monkeypatch):
     """The first begins as the policy, later ones as that which the policy does worst against."""
     expected, words_of = [], Population._words
 
@@ -102,7 +112,7 @@ def test_the_strongest_exploiter_goes_on(tmp_path, monkeypatch):
 
 
 @pytest.mark.nightly
-def test_exploiters_of_a_team_are_teams(tmp_path):
+def test_exploiters_of_a_team_are_teams(tmp_path, here):
     """They play the game of the run and join its pool."""
     kinds = ["--population.budget=4096", "--population.kinds=own,anew"]
     assert runs.train(tmp_path, *runs.TEAM, *words(tmp_path), *kinds) == 0
@@ -189,7 +199,7 @@ def test_an_exploiter_without_room_has_its_own_exit_code(tmp_path, monkeypatch, 
     assert exploiter.main(["0.7", "exploit.ini"]) == expected
 
 
-def test_one_who_scores_enough_is_done(tmp_path):
+def test_one_who_scores_enough_is_done(tmp_path, here):
     """Engagements of a second are draws, so the score is a half after the first update."""
     options = ("--env.time-limit=1", "--population.score=0.5", "--population.budget=1e9")
     assert runs.train(tmp_path, *words(tmp_path), *options, "--train.total-timesteps=4608") == 0
@@ -210,7 +220,8 @@ def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, c
     assert process.returncode == code
     assert psutil.wait_procs(exploiters, timeout=30)[1] == []
     assert read_turns(folder) == []
-    assert runs.resume(folder, "--population.budget=2048", "--train.total-timesteps=7680") == 0
+    with near_exploiters():
+        assert runs.resume(folder, "--population.budget=2048", "--train.total-timesteps=7680") == 0
     kinds = [turn.kind for turn in read_turns(folder)]
     assert kinds == ["anew", "own"]
 
