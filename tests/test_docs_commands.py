@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import sweeps
+from near_exploiters import near_exploiters
 from needs import nightly
 from places import ROOT
 
@@ -60,7 +61,7 @@ SHORTER = {
     "puffer league": "--games 2",
     "puffer panel midrange trained --exploit": "--episodes 64 --budget 65536 --quick",
     "puffer panel": "--episodes 64",
-    "puffer exploit": "--budget 65536 --episodes 2 --seeds 1",
+    "puffer exploit": "--quick --budget 65536 --episodes 2",
 }
 # What is in a command -> why it is not run here.
 NOT_RUN = {
@@ -177,7 +178,8 @@ def test_it_runs(folder, command, monkeypatch, capsys):
     assert environment == cli.ENV_NAME
     words = [path for word in words for path in expanded(folder, word)]
     try:
-        status = cli.run(mode, words)
+        with near_exploiters():
+            status = cli.run(mode, words)
     except SystemExit as exit:  # of --help
         status = exit.code
     assert status == 0

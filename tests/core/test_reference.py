@@ -298,7 +298,7 @@ SHARP = {
 
 @pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
 @pytest.mark.parametrize("margin", [0, 3])
-@pytest.mark.parametrize("num_envs", [24, nightly(64)])
+@pytest.mark.parametrize("num_envs", [16, nightly(64)])
 def test_random_engagements(num_envs, margin, sensors):
     """Under random controls and launches core and reference agree in state, event and reward."""
     settings = sensors | {
@@ -351,7 +351,7 @@ PAIRS = [
 SENSED_PAIRS = [("notcher", "ace"), ("agent", "notcher"), ("notcher", "evader")]
 
 
-@pytest.mark.parametrize("num_envs", [3, nightly(6)])
+@pytest.mark.parametrize("num_envs", [2, nightly(6)])
 @pytest.mark.parametrize(
     ("red", "blue", "sensing"),
     [
@@ -395,7 +395,7 @@ def test_all_pilots_are_compared():
 
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
-SAMPLED = (16, 16, 32, 3, 3)  # engagements of each size
+SAMPLED = (8, 8, 32, 2, 2)  # engagements of each size
 BATCHES = [
     *zip(SIZES, SAMPLED, strict=True),
     *(nightly(sizes, 32) for sizes, count in zip(SIZES, SAMPLED, strict=True) if count < 32),

@@ -25,9 +25,10 @@ def _isa(name: str) -> object:
     return pytest.param(name, marks=need(name in _core.isas(), name, "use a processor that has it"))
 
 
-def _compiler(name: str) -> object:
-    return pytest.param(name, marks=need(shutil.which(name), name, f"install {name}"))
+def with_compiler(name: str, *marks: pytest.MarkDecorator) -> object:
+    """Returns a case for a compiler, which is skipped if that is missing."""
+    return pytest.param(name, marks=[need(shutil.which(name), name, f"install {name}"), *marks])
 
 
 EACH_ISA = pytest.mark.parametrize("isa", [_isa(name) for name in KERNELS])
-EACH_COMPILER = pytest.mark.parametrize("compiler", [_compiler(name) for name in ("gcc", "clang")])
+EACH_COMPILER = pytest.mark.parametrize("compiler", [*map(with_compiler, ("gcc", "clang"))])
