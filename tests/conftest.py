@@ -1,6 +1,7 @@
 """Fixtures and hooks of all tests."""
 
 import contextlib
+import functools
 import importlib.util
 import os
 from collections import Counter
@@ -33,6 +34,29 @@ def one_thread() -> Iterator[None]:
         patch.setenv("OMP_NUM_THREADS", "1")  # of other processes
         yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_table_of_operators() -> Iterator[None]:
+    """Lets exports to ONNX share torch's table of operators, as making each takes a second."""
+    if importlib.util.find_spec("torch") is None:
+        yield
+        return
+    import torch
+
+    export = torch.onnx.export
+
+    def export_with_shared_table(*args: object, **options: object) -> object:
+        from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+        if not isinstance(vars(ONNXRegistry)["from_torchlib"], staticmethod):
+            table = functools.cache(ONNXRegistry.from_torchlib)
+            patch.setattr(ONNXRegistry, "from_torchlib", staticmethod(table))
+        return export(*args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.onnx, "export", export_with_shared_table)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,5 +1,6 @@
 """Real clients learn to win: Stable-Baselines3, and a loop in the manner of CleanRL."""
 
+import runpy
 import subprocess
 import sys
 
@@ -24,10 +25,23 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.mark.slow
+def test_the_client_of_stable_baselines_runs(tmp_path, monkeypatch, capsys):
+    """In this process; the nightly tests run it where PufferLib cannot be imported."""
+    csv = tmp_path / "curve.csv"
+    words = ["--steps", "4096", "--seed", "0", "--csv", str(csv)]
+    monkeypatch.setattr(sys, "argv", ["sb3_ppo.py", *words])
+    monkeypatch.syspath_prepend(EXAMPLES)
+    runpy.run_path(str(EXAMPLES / "sb3_ppo.py"), run_name="__main__")
+    curve = np.genfromtxt(csv, delimiter=",", names=True)
+    assert capsys.readouterr().out.count(" steps ") == len(curve)
+    assert curve["steps"].tolist() == [0, 4096]
+    assert (curve["score"] < 0.85).all()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "steps", "learns"),
     [
-        ("sb3_ppo.py", 4_096, False),
         ("cleanrl_ppo.py", 8_192, False),
         nightly("sb3_ppo.py", 60_000, True),
         nightly("cleanrl_ppo.py", 160_000, True),

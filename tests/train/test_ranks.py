@@ -205,6 +205,7 @@ def test_two_ranks_go_on_with_what_one_process_began(tmp_path):
     assert run_folder.load_state(tmp_path / "run")["global_step"] == 5120
 
 
+@pytest.mark.nightly
 def test_after_a_killed_rank_the_job_goes_on_and_ends_when_its_launcher_is_killed(tmp_path):
     options = ("--train.checkpoint-interval=2", "--ranks=2", "--max-restarts=1")
     job = runs.start(tmp_path, *options)
