@@ -39,6 +39,12 @@ NEAR = {
 }
 
 
+# What pilots estimate, by parameters, missile and enemy: finding R_NEZ takes seconds, so all games
+# with the same parameters share it. The mix of types and its spread change no estimate.
+REACHES: dict[tuple, Reach] = {}
+OF_NO_REACH = ("_aircraft", "_missile", "_spread")
+
+
 class Game:
     """A simulation with height and what the reference needs beside it."""
 
@@ -50,7 +56,8 @@ class Game:
         }
         self.p = resolve(parameters | {"dimensions": 3})
         self.sim = Simulation(num_envs, seed, dimensions=3, **settings)
-        self.fields, self.seed, self.reaches = fields, seed, {}
+        self.fields, self.seed = fields, seed
+        self.key = tuple(item for item in self.p.items() if not item[0].endswith(OF_NO_REACH))
 
     def copy(self, env: int = 0) -> Fight:
         """Returns the core's state of an engagement as the reference keeps it."""
@@ -86,10 +93,11 @@ class Game:
 
     def reach(self, missile: str, enemy: str) -> Reach:
         """Returns the estimates for a type of missile against a type of aircraft."""
-        key = missile, enemy
-        if key not in self.reaches:
-            self.reaches[key] = Reach(self.p, self.fields[missile], self.fields[enemy])
-        return self.reaches[key]
+        fields = self.fields[missile], self.fields[enemy]
+        key = self.key, *(tuple(of.items()) for of in fields)
+        if key not in REACHES:
+            REACHES[key] = Reach(self.p, *fields)
+        return REACHES[key]
 
     def commands(self, env: int) -> np.ndarray:
         """Returns the fighters' commands [2, 4] of the last decision."""
