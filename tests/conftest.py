@@ -6,6 +6,7 @@ import importlib.util
 import os
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -140,15 +141,18 @@ def _cores() -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Gives all tests of a module to one worker, as they share its fixtures.
 
-    One worker also gets all modules that use the one Ray cluster. (xdist 3.8's own
-    `--dist loadgroup` finds no groups with pytest 9.2, which has other node ids.)
+    One worker also gets all modules that use the one Ray cluster, and one those of the page, which
+    share its compiled core. (xdist 3.8's own `--dist loadgroup` finds no groups with pytest 9.2,
+    which has other node ids.)
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByModule(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             module = nodeid.partition("::")[0]
-            return "cluster" if module.endswith(ON_CLUSTER) else module
+            if module.endswith(ON_CLUSTER):
+                return "cluster"
+            return "web" if Path(module).parent.name == "web" else module
 
     return ByModule(config, log)
 

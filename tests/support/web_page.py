@@ -40,11 +40,11 @@ def builder() -> object:
 
 
 class Core:
-    """The core in WebAssembly, compiled into a folder; `run` runs scripts with it in node."""
+    """The core in WebAssembly; `run` runs scripts with it in node, in a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, wasm: Path, folder: Path) -> None:
         self._folder = folder
-        self.wasm = builder().compile_core(folder)
+        self.wasm = wasm
         self.tables = builder().tables()
         (folder / "tables.json").write_text(json.dumps(self.tables))
 

@@ -31,8 +31,8 @@ NEAR = {"start_range_min": 30_000, "start_range_max": 30_000}
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory) -> Core:
-    return Core(tmp_path_factory.mktemp("core"))
+def core(wasm, tmp_path_factory) -> Core:
+    return Core(wasm, tmp_path_factory.mktemp("core"))
 
 
 def fights(count: int) -> list[dict]:

@@ -19,10 +19,9 @@ PATIENCE = 60.0  # s
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory) -> str:
-    folder = tmp_path_factory.mktemp("web")
-    path = folder / "midrange.html"
-    path.write_text(builder().render(builder().compile_core(folder)), "utf-8")
+def address(wasm, tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("web") / "midrange.html"
+    path.write_text(builder().render(wasm), "utf-8")
     assert path.stat().st_size < LARGEST
     return path.as_uri()
 
