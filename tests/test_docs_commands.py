@@ -48,7 +48,7 @@ SHORTER = {
         f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
     ),
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
-    "puffer replay midrange example --html fight.html --acmi": "--speed 8",
+    "puffer replay midrange example --html fight.html --acmi": "--speed 60",
     "puffer autotune": "--updates 1 --rounds 1",
     "puffer profile": "--updates 1 --out profile",
     "puffer record": "--episodes 2",

@@ -204,6 +204,7 @@ def test_who_could_have_run_is_told_until_when():
                   "start_off_boresight_max_deg": 0, "shooter_fire_min": 0.9,
                   "shooter_fire_max": 0.9}  # fmt: skip
     player = Player("shooter", HUMAN, **parameters)
+    player.session.time_scale = TIME_SCALE
     while not player.session.over:
         player.wait(FRAME)
     checks = player.game._lookout.checks[1]
