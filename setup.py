@@ -2,7 +2,8 @@
 
 The kernel of each (`kernel.c`) is compiled once for each instruction set and one is picked at run
 time, so that one build serves every machine. MIDRANGE_SANITIZE=1 builds with address and
-undefined-behaviour sanitizers, and with asserts of invariants.
+undefined-behaviour sanitizers, and with asserts of invariants, for one instruction set;
+MIDRANGE_SANITIZE=all for every one.
 """
 
 import os
@@ -27,7 +28,8 @@ BUILD_FLAGS = ["-fvisibility=hidden"]
 LINK_FLAGS = ["-pthread"]
 # The games, as in csrc/isas.h: size of the sides (the MR_SIDE macro), MR_DIMENSIONS.
 GAMES = ((1, 2), (2, 2), (4, 2), (8, 2), (1, 3))
-if os.environ.get("MIDRANGE_SANITIZE") == "1":
+SANITIZE = os.environ.get("MIDRANGE_SANITIZE")
+if SANITIZE in ("1", "all"):
     # A sanitized kernel takes long to compile, and those of the sizes between are the same C.
     GAMES = ((1, 2), (8, 2), (1, 3))
     games = " ".join(f"X(with, {side}, {dimensions})" for side, dimensions in GAMES)
@@ -74,6 +76,21 @@ if IS_WINDOWS:
     LINK_FLAGS.append("-static")  # with the compiler's libraries, which Windows lacks
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+# Nothing is vectorised in a sanitized build, so its kernels differ little.
+IS_FOR_SSE2_ALONE = IS_X86 and SANITIZE == "1"
+if IS_FOR_SSE2_ALONE:
+    BUILD_FLAGS += ["-DMR_ISAS(X)=X(sse2)"]
+
+
+def instruction_sets(avx2: list[str], avx512: list[str]) -> dict[str, list[str]]:
+    """Returns the instruction sets to build for, with their compiler options."""
+    if not IS_X86:
+        return {"portable": []}
+    if IS_FOR_SSE2_ALONE:
+        return {"sse2": []}
+    return {"sse2": [], "avx2": avx2, "avx512": avx512}
+
 
 THREADS = "csrc/threads.c"  # in each of the extensions
 
@@ -138,7 +155,7 @@ class Library:
 # last options of C_FLAGS change no result and let compare-and-select loops vectorise.
 CORE = Library(
     folder="csrc",
-    isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
+    isas=instruction_sets(["-mavx2"], AVX512),
     flags=[*C_FLAGS, "-ffp-contract=off"],
     games=GAMES,
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
@@ -157,7 +174,7 @@ CORE = Library(
 FMA = ["-mavx2", "-mfma"]
 LEARNER = Library(
     folder="csrc/learner",
-    isas={"sse2": [], "avx2": FMA, "avx512": [*FMA, *AVX512]} if IS_X86 else {"portable": []},
+    isas=instruction_sets(FMA, [*FMA, *AVX512]),
     flags=[*C_FLAGS, "-ffp-contract=fast"],
     others=[THREADS],
 )

@@ -29,24 +29,21 @@ MODEL = "model_000001.pt"
 # What begins a command -> words that are appended. The first that fits is taken. The last of two
 # options with one name counts.
 ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
-OF_TEAMS = f"{ONE_UPDATE} --train.data-dir teams"  # the latest run is one against one, in the plane
+SMALL_UPDATE = (
+    "--train.total-timesteps 32768 --train.run-name {name} --env.num-envs 256 --league.interval 0"
+)
+# The latest run is one against one, in the plane.
+OF_TEAMS = f"{SMALL_UPDATE} --train.total-timesteps 65536 --train.data-dir teams"
+HIGH = f"{SMALL_UPDATE} --train.data-dir high"
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
     "puffer train midrange --config configs/team_curriculum": (
-        f"{OF_TEAMS} --env.num-envs 256 --curriculum.twos.env.num-envs 256"
+        f"{OF_TEAMS} --curriculum.twos.env.num-envs 256"
     ),
-    "puffer train midrange --config configs/team": (
-        f"{OF_TEAMS} --env.num-envs 256 --league.interval 0"
-    ),
-    "puffer train midrange --config configs/height": (
-        f"{ONE_UPDATE} --train.data-dir high --env.num-envs 256 --league.interval 0"
-    ),
-    "puffer train midrange --config configs/generalist": (
-        f"{ONE_UPDATE} --train.data-dir high --env.num-envs 256 --league.interval 0"
-    ),
-    "puffer train midrange --config configs/radar": (
-        f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
-    ),
+    "puffer train midrange --config configs/team": OF_TEAMS,
+    "puffer train midrange --config configs/height": HIGH,
+    "puffer train midrange --config configs/generalist": HIGH,
+    "puffer train midrange --config configs/radar": SMALL_UPDATE,
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
     "puffer replay midrange example --html fight.html --acmi": "--speed 60",
     "puffer autotune": "--updates 1 --rounds 1",
