@@ -130,6 +130,7 @@ sanitize: setup $(FOR_TESTS) ## test core, learner and bindings built with addre
 	CC=gcc MIDRANGE_SANITIZE=$(SANITIZED_SETS) $(BIN)/python setup.py -q build \
 	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
 	export PYTHONPATH="$(abspath $(SANITIZED))/lib" \
+	    MIDRANGE_TESTED_SETS="$(if $(filter 1,$(SANITIZED_SETS)),sse2)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
