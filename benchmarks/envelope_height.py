@@ -18,15 +18,15 @@ from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import find_edges, limits_of, relevant
 from midrange_puffer.game.envelope_height import (
+    CLIMB,
     HEIGHTS,
+    LEAST_RANGE,
     SCALED,
     HeightEnvelope,
     build_for_heights,
     cells,
 )
 from midrange_puffer.game.parameters import resolve
-
-LEAST_RANGE = 2000.0  # m; errors of shorter ranges are not counted: there a share says little
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -40,14 +40,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     with progress_bar("map and table", cells()) as advance:
         envelope = build_for_heights(parameters, advance)
     rows = [
-        errors(envelope, parameters, options.shots, options.seed, climb) for climb in (0.0, 0.4226)
+        errors(envelope, parameters, options.shots, options.seed, climb) for climb in (0.0, CLIMB)
     ]
     print(f"{options.shots} random shots a row; error of the range, median and 90th percentile")
     for row in rows:
-        cells_ = "  ".join(
+        columns = "  ".join(
             f"{edge} {row[edge]['median']:.1%} {row[edge]['p90']:.1%}" for edge in SCALED
         )
-        print(f"launcher's climb up to {row['climb_deg']:.0f}°: {cells_}")
+        print(f"launcher's climb up to {row['climb_deg']:.0f}°: {columns}")
     if options.json:
         write_json(options.json, {"shots": options.shots, "seed": options.seed, "rows": rows})
 

@@ -101,7 +101,8 @@ static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
   return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
-// The types that the engagements of a block of the simulation fly, not of a copy; NULL in the plane.
+// The types that the engagements of a block fly; NULL in the plane. Where types are drawn, `b` must be a block of the
+// simulation, not a copy.
 static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
   if (MR_DIMENSIONS == 2) return NULL;
   if (!sim->types.are_drawn) return sim->rosters;

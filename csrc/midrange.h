@@ -140,8 +140,8 @@ typedef struct {
   // Share of engagements in which each pilot flies each fighter. A fighter that is to be an agent's has all its weight
   // on MR_PILOT_agent. Fighters of one side with the same weights have the same pilot in an engagement.
   float pilot_weights[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
-  // With height: the types of aircraft and missiles, by number. mr_package_types writes those of the package. The others
-  // need not be set where no side flies them.
+  // With height: the types of aircraft and missiles, by number. mr_package_types writes those of the package. Types
+  // without a share may be unset.
   MrAircraftFields aircraft[MR_TYPES_MAX];
   MrMissileFields missiles[MR_TYPES_MAX];
   // Shares of the engagements in which each of these types flies for each side. Where all of a side's are 0, all its
@@ -426,7 +426,7 @@ typedef struct {
   float nose_x, nose_y, aspect_x, aspect_y;
   float launch_speed, target_speed;  // m/s
   // With height: where both are [m], and the sine of the shooter's climb. Nose and aspect are as seen from above, and
-  // the target flies level. No part is played in the plane.
+  // the target flies level. The plane ignores them.
   float height, target_height, climb_sine;
   int32_t evasion;  // MrEvasionId
 } MrShot;

@@ -196,7 +196,7 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
 }
 
 // Brings the directions of all that flies back to length 1, from which rounding moves them with height. Once a
-// decision.
+// decision, and at every step of a fly-out.
 static inline void mr_straighten(const MrSim *sim, MrBlock *b) {
 #if MR_DIMENSIONS == 3
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_straighten_body(&b->fighters[f].body);

@@ -25,16 +25,16 @@
 #define MR_AIRCRAFT_FIELDS(X) \
   X(thrust, 0, 100, "m/s^2", "thrust acceleration at sea level, full throttle and about Mach 0.82") \
   X(thrust_lapse, 0, 20, "1", "loss of thrust with height: 0 = none, large = in proportion to the density") \
-  X(ram_static, 0, 2, "1", "thrust at rest, as a multiple of the above") \
-  X(ram, 0, 1, "1/Mach^2", "gain of that multiple with the squared Mach number") \
-  X(ram_mach, 0, 5, "Mach", "no further gain above this") \
+  X(ram_static, 0, 2, "1", "thrust at rest, as a multiple of `thrust`") \
+  X(ram, 0, 1, "1/Mach^2", "increase of this multiple for each squared Mach number") \
+  X(ram_mach, 0, 5, "Mach", "the multiple does not grow above this Mach number") \
   X(climb_max_deg, 5, 80, "deg", "angle of climb or dive at full command") \
   X(climb_gain, 0.1, 5, "1/s", "how fast the climb follows its command") \
-  X(climb_load, 0.5, 20, "g", "most lift for following it") \
+  X(climb_load, 0.5, 20, "g", "greatest lift that is used to change the climb") \
   X(floor, -1e7, 5000, "m", "height above which every dive is pulled out") \
-  X(floor_load, 0.5, 8, "g", "acceleration of that pull-out") \
+  X(floor_load, 0.5, 8, "g", "acceleration of the pull-out at the floor") \
   X(stall_load, 0, 5, "g", "with less lift at hand than this the nose goes down") \
-  X(stall_time, 0, 100, "s", "by this much climb for each m/s^2 of lift above or below it") \
+  X(stall_time, 0, 100, "s", "the greatest climb rate is this time the lift beyond stall_load; with less lift the nose goes down") \
   X(ceiling, 1000, 25000, "m", "greatest height that is climbed to") \
   X(ceiling_time, 1, 600, "s", "time in which the climb ends below the ceiling")
 
@@ -42,10 +42,10 @@
   X(thrust, 0, 1000, "m/s^2", "thrust acceleration of the boost") \
   X(burn_time, 0, 120, "s", "how long the boost lasts") \
   X(sustain_thrust, 0, 1000, "m/s^2", "thrust acceleration after the boost") \
-  X(sustain_time, 0, 120, "s", "for how long after the boost") \
+  X(sustain_time, 0, 120, "s", "how long the thrust after the boost lasts") \
   X(navigation, 1, 10, "1", "navigation constant N of pure proportional navigation") \
   X(loft_radius, 10000, 1e12, "m", "it flies at a point above its target, by the squared range over this") \
-  X(loft_max, 0, 50000, "m", "greatest height of that point above the target") \
+  X(loft_max, 0, 50000, "m", "greatest height above the target of the point at which it flies") \
   X(spent_speed, 1, 1000, "m/s", "its motor burnt out, it is spent below this speed; height above the target counts as speed") \
   X(life, 1, 600, "s", "longest flight; after this time it is spent")
 

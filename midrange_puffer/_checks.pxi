@@ -35,11 +35,13 @@ def _check_height(dict parameters, str name):
 
 def _check_undrawn(dict parameters, str name):
     """Refuses a game with height whose types of aircraft or missiles are drawn."""
-    for row in parameter_rows():
-        value = parameters[row["name"]]
-        if (row["is_mixed"] and "," in value
-                or row["name"] in ("aircraft_spread", "missile_spread") and value > 0):
-            raise ValueError(f"{name}: {row['name']} = {value}: types must not be drawn")
+    if parameters["dimensions"] == 2:
+        return
+    sides = [f"{seat}_{kind}" for seat in ("red", "blue") for kind in ("aircraft", "missile")]
+    mixes = [key for key in sides if "," in parameters[key]]
+    spreads = [key for key in ("aircraft_spread", "missile_spread") if parameters[key] > 0]
+    for key in (*mixes, *spreads):
+        raise ValueError(f"{name}: {key} = {parameters[key]}: types must not be drawn")
 
 
 def _check_sizes(dict parameters, str observation):

@@ -30,7 +30,7 @@ cdef class Core:
 
     Args:
         parameters: a value for every row of the parameter table, already checked; of a choice its
-            name. A row that may be mixed matters only where `types` is None.
+            name. Rows that may be mixed play no part: `types` has the types.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
         pilot_weights: shares [fighters][pilots] of the pilots of each fighter: red's, then blue's.
@@ -44,12 +44,13 @@ cdef class Core:
             depend on it.
         types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:
             `fields`, the values of type_fields() of each type, at most MAX_TYPES of them; `shares`,
-            [2][types] the shares of the engagements in which each side flies each. None: those of
-            the package, and the sides fly those that the parameters name.
+            [2][types] the shares of the engagements in which each side flies each. None in the
+            plane.
 
     Raises:
         ValueError: an instruction set that this machine cannot run, an envelope of another shape or
-            not finite, or no envelope where the observation or a pilot needs it.
+            not finite, or no envelope where the observation or a pilot needs it; or no types with
+            height.
         MemoryError: no memory for the state.
     """
 
@@ -90,13 +91,14 @@ cdef class Core:
             value = parameters[row.name.decode()]
             if isinstance(value, str):
                 choices = choices_of(row.unit.decode())
-                value = choices.index(value) if types is None or value in choices else 0
+                value = choices.index(value) if value in choices else 0
             if row.is_int:
                 (<int32_t *> (params + row.offset))[0] = value
             else:
                 (<float *> (params + row.offset))[0] = value
             row += 1
-        mr_package_types(&config)
+        if (types is None) == (parameters["dimensions"] == 3):
+            raise ValueError("types: needed with dimensions = 3, and only there")
         if types is not None:
             _take_types(&config, types)
         for fighter in range(fighters):

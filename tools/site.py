@@ -159,8 +159,9 @@ def _configuration() -> str:
 def _parameters() -> str:
     """Returns the page of every row of csrc/params.h, by group."""
     parts = [
-        "# Parameters of the game\n\nEach is a row of `csrc/params.h`, a keyword of `Midrange` and "
-        "`Simulation`, and a key of `[env]`. [The rules](../rules.md) say how they work together.\n"
+        "# Parameters of the game\n\nEach but `types` is a row of `csrc/params.h`. All are "
+        "keywords of `Midrange` and `Simulation`, and keys of `[env]`. [The rules](../rules.md) "
+        "say how they work together.\n"
     ]
     for group in dict.fromkeys(one.group for one in PARAMETERS.values()):
         rows = (
@@ -178,6 +179,8 @@ def _values(one: Parameter) -> tuple[str, str]:
     """Returns a parameter's default, and its allowed values."""
     if one.choices:
         return one.default, " or ".join(one.choices) + ", or a mix" * one.is_mixed
+    if one.kind is str:
+        return "", "text"
     return f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
 
 

@@ -22,13 +22,7 @@ from midrange_puffer.game.envelope import (
     Envelope,
     build,
 )
-from midrange_puffer.game.envelope_height import (
-    GRID,
-    HEIGHTS,
-    HeightEnvelope,
-    build_for_heights,
-    ranges_by_height,
-)
+from midrange_puffer.game.envelope_height import HeightEnvelope
 from midrange_puffer.game.parameters import has_height, require_height, resolve
 from midrange_puffer.names import shown
 
@@ -48,7 +42,7 @@ DESCRIPTION = (
     f"{LEAST_STEP:g} s is taken as {LEAST_STEP:g} s: shorter steps take longer and change the "
     "ranges little. With env.dimensions = 3 the map is of blue's aircraft and red's missile, both "
     f"fighters at {envelope_height.BASE:g} m, and a table says how the ranges change with both "
-    "heights; this takes as long."
+    "heights; this takes half a minute, too."
 )
 
 
@@ -56,7 +50,7 @@ DESCRIPTION = (
 class Options:
     """Options of this mode, and a value for all `parameters`."""
 
-    out: str = option.value(f"folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}", "envelope")
+    out: str = option.value(f"folder for {TABLE} and the pictures", "envelope")
     json: str | None = option.json()
     height: float | None = option.value(
         "with height: find the map for both at this height, without the table",
@@ -66,7 +60,7 @@ class Options:
         unit="m",
     )
     target_height: float | None = option.value(
-        "with height: and for a target at this one instead", None, 0, 20_000, unit="m"
+        "with height: the target's height; not given: as --height", None, 0, 20_000, unit="m"
     )
     game: dict[str, int | float] = option.game(dict.fromkeys((*RELEVANT, *RELEVANT_WITH_HEIGHT)))
     parameters: dict[str, int | float] = option.settled()
@@ -107,7 +101,7 @@ def main(options: Options) -> int:
     if options.json:
         report = {"seconds": took, "nose_on": rows, "counts": counts}
         if table:
-            report["heights"] = HEIGHTS
+            report["heights"] = envelope_height.HEIGHTS
             report["ratios"] = {edge: values.tolist() for edge, values in table.ratios.items()}
             report["climbs"] = dict(table.climbs)
         write_json(options.json, envelope.identity | report)
@@ -122,10 +116,10 @@ def find(options: Options) -> tuple[Envelope, HeightEnvelope | None]:
             return build(parameters, FULL, progress=advance), None
     if height is not None:
         at = height, height if target_height is None else target_height
-        with progress_bar("missile envelope", math.prod(GRID.shape)) as advance:
-            return build(parameters, GRID, progress=advance, heights=at), None
+        with progress_bar("missile envelope", math.prod(envelope_height.GRID.shape)) as advance:
+            return build(parameters, envelope_height.GRID, progress=advance, heights=at), None
     with progress_bar("missile envelope", envelope_height.cells()) as advance:
-        table = build_for_heights(parameters, progress=advance)
+        table = envelope_height.build_for_heights(parameters, progress=advance)
     return table.base, table
 
 
@@ -166,8 +160,8 @@ def describe_heights(table: HeightEnvelope) -> str:
         "(rows: launcher's height, columns: target's height, in km):",
     ]
     for edge, name in (("nez", "R_NEZ"), ("cold", "R_cold"), ("aero", "R_aero")):
-        lines.append(f" {name:7}" + "".join(f"{z / 1000:8.0f}" for z in HEIGHTS))
-        for z, row in zip(HEIGHTS, table.ratios[edge], strict=True):
+        lines.append(f" {name:7}" + "".join(f"{z / 1000:8.0f}" for z in envelope_height.HEIGHTS))
+        for z, row in zip(envelope_height.HEIGHTS, table.ratios[edge], strict=True):
             lines.append(f"{z / 1000:8.0f}" + "".join(f"{ratio:8.2f}" for ratio in row))
         lines.append(f"  times 1 {table.climbs[edge]:+.2f} per sine of the launcher's climb")
     return "\n".join(lines)
@@ -178,7 +172,7 @@ def draw_heights(parameters: dict[str, int | float], folder: Path) -> list[str]:
     from midrange_puffer.show.envelope_plot import plot_heights
 
     heights = np.arange(1000.0, 15_001.0, 1000.0)
-    plot_heights(heights, ranges_by_height(parameters, heights), folder / BY_HEIGHT)
+    plot_heights(heights, envelope_height.ranges_by_height(parameters, heights), folder / BY_HEIGHT)
     return [BY_HEIGHT]
 
 

@@ -8,7 +8,14 @@ import difflib
 from collections.abc import Iterable
 
 from midrange_puffer.config.aliases import ACCEPTED, ALIASES, REFUSED
-from midrange_puffer.config.schema import RUN_KEYS, STAGE, SWEPT, TYPES, schema, section_keys
+from midrange_puffer.config.schema import (
+    RUN_KEYS,
+    STAGE,
+    SWEPT,
+    TYPE_SECTIONS,
+    schema,
+    section_keys,
+)
 from midrange_puffer.policies.own_code import Own
 
 MOST = 3  # names in one message
@@ -33,7 +40,7 @@ def right_keys(section: str, name: str, own: Own) -> list[tuple[str, str]]:
     """
     if keys := _keys_by_alias(section, name, own):
         return keys
-    if section.startswith((STAGE, SWEPT, *TYPES)):
+    if section.startswith((STAGE, SWEPT, *TYPE_SECTIONS)):
         return [(section, key) for key in _near(name, section_keys(section, own))]
     sections = schema(own)
     keys = [(section, key) for key in _near(name, sections.get(section, ()))]

@@ -41,8 +41,9 @@ class Key:
         minimum, maximum: Inclusive range of a number.
         words: Values allowed besides those of `kind` ("auto", None).
         choices: The only strings allowed; empty for any.
-        is_mixed: True if a mix of the choices is allowed, too; `check` returns it as it is stored.
-        check: Raises ValueError on a value that is not allowed.
+        is_mixed: True if a mix of the choices is allowed, too.
+        check: Raises ValueError on a value that is not allowed. A text that it returns takes the
+            place of the value.
     """
 
     name: str
@@ -103,7 +104,7 @@ class Key:
         if not self._is_within(value) or self._is_other(value):
             raise ValueError(f"must be {self.allowed}")
         checked = self.check(value) if self.check else None
-        return str(checked) if self.is_mixed else value
+        return checked if isinstance(checked, str) else value
 
     def _is_other(self, value: Value) -> bool:
         return bool(self.choices) and not self.is_mixed and value not in self.choices

@@ -34,7 +34,7 @@ from midrange_puffer.config.schema import (
     SWEPT,
     SWEPT_KEYS,
     SWEPT_SECTIONS,
-    TYPES,
+    TYPE_SECTIONS,
     help_sections,
     schema,
     section_keys,
@@ -43,7 +43,7 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.sections import PolicyConfig, TrainConfig
 from midrange_puffer.files import read_whole
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values
-from midrange_puffer.game.types import KINDS, PACKAGE, with_type
+from midrange_puffer.game.types import with_type
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
@@ -94,6 +94,7 @@ def load_config(
     if complete:
         draft.values["env"].update(neutral_values(FIRST_RULES))
     draft.add_file(str(path), sections)
+    draft.fold_types()  # so that the command line may replace them
     of_the_file = set(draft.values)
     draft.add_overrides(overrides)
     draft.divide_minibatch()
@@ -278,6 +279,8 @@ class _Draft:
             section: _defaults(keys) for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
+        # Sections of types that are not yet part of env.types, and the places where they begin.
+        self._type_sections: dict[str, str] = {}
         # The text of a name of `ACCUMULATION`, the place where it is given, and the source.
         self._accumulation: tuple[str | None, str, str] | None = None
 
@@ -298,7 +301,8 @@ class _Draft:
             section, name = _split(option.replace("-", "_"))
             section = _current(section)
             where = f"command line: --{option}"
-            if section not in self.values and not section.startswith((STAGE, SWEPT, *TYPES)):
+            is_added = section.startswith((STAGE, SWEPT, *TYPE_SECTIONS))
+            if section not in self.values and not is_added:
                 raise ConfigError(f"{where}: no such key{self.hint(section, name, option_of)}")
             self.open_section(section, where)
             self.set(section, name, text, where, COMMAND_LINE)
@@ -311,11 +315,9 @@ class _Draft:
         """
         if section.startswith(STAGE):
             self.values.setdefault(section, _defaults(STAGE_KEYS))
-        elif section.startswith(TYPES):
-            kind, _, name = section.partition(".")
-            if any(name in PACKAGE[other] for other in KINDS if other != kind):
-                raise ConfigError(f"{where}: {name} is no {kind}")
+        elif section.startswith(TYPE_SECTIONS):
             self.values.setdefault(section, {})
+            self._type_sections.setdefault(section, where)
         elif section.startswith(SWEPT):
             name = section.removeprefix(SWEPT)
             varied = sweepable(self.own)
@@ -395,16 +397,17 @@ class _Draft:
 
     def fold_types(self) -> None:
         """Adds the sections of types of aircraft and missiles to env.types, and removes them."""
-        for section in [section for section in self.values if section.startswith(TYPES)]:
-            given = {name: str(value) for name, value in self.values.pop(section).items()}
-            sources = dict.fromkeys(self.sources.pop((section, name), DEFAULT) for name in given)
-            source, env = " and ".join(sources), self.values["env"]
+        for section in [section for section in self.values if section.startswith(TYPE_SECTIONS)]:
+            fields = {name: str(value) for name, value in self.values.pop(section).items()}
+            sources = dict.fromkeys(self.sources.pop((section, name), DEFAULT) for name in fields)
+            kind, _, type_name = section.partition(".")
+            env, where = self.values["env"], self._type_sections.pop(section)
             try:
-                text = with_type(str(env["types"]), section.partition(".")[2], given)
+                text = with_type(str(env["types"]), kind, type_name, fields)
             except ValueError as error:
-                raise ConfigError(f"{source}: [{section}] {error}") from None
+                raise ConfigError(f"{where}: {error}") from None
             if text != env["types"]:
-                env["types"], self.sources["env", "types"] = text, source
+                env["types"], self.sources["env", "types"] = text, " and ".join(sources)
 
     def _run_folder(self, name: str) -> Path | None:
         """Returns the folder of the run that an opponent names; None if it names no run."""

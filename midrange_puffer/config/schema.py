@@ -39,7 +39,7 @@ SECTIONS: dict[str, type[Section[Value]]] = {
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
 # Begin the names of sections of types of aircraft and missiles, which env.types stands for.
-TYPES = tuple(f"{kind}." for kind in KINDS)
+TYPE_SECTIONS = tuple(f"{kind}." for kind in KINDS)
 STAGE_KEYS, SWEPT_KEYS = keys_of(Stage), keys_of(Swept)
 
 # A sweep may vary the keys of these sections that are numbers or have choices, except UNSWEPT,
@@ -182,7 +182,7 @@ def type_keys(kind: str) -> dict[str, Key]:
     base = Key(
         BASED_ON,
         str,
-        "of a new type: the package's type that it begins as",
+        "base of a new type: one of the package's types",
         "its own name",
         choices=tuple(PACKAGE[kind]),
     )
@@ -204,7 +204,7 @@ def section_keys(section: str, own: Own = OURS) -> dict[str, Key]:
     """Returns name -> key of a section, also of a stage, a key that a sweep varies, or a type."""
     if section.startswith(SWEPT):
         return SWEPT_KEYS
-    if section.startswith(TYPES):
+    if section.startswith(TYPE_SECTIONS):
         return type_keys(section.partition(".")[0])
     return stage_keys(own) if section.startswith(STAGE) else schema(own)[section]
 

@@ -89,7 +89,7 @@ class Envelope(Edges):
 
     Attributes:
         grid: The geometries.
-        parameters: The `relevant` parameters of the game.
+        parameters: The `relevant` parameters of the game, and with height the fighters' heights.
         evasions: The ways in which the target may fly.
         code: Digest of the code that built it.
     """
@@ -180,7 +180,7 @@ def build(
     grid: Grid = FULL,
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
-    heights: tuple[float, float] = (0.0, 0.0),
+    heights: tuple[float, float] | None = None,
 ) -> Envelope:
     """Builds the envelope of a game by flying every shot out.
 
@@ -189,14 +189,18 @@ def build(
         grid: the geometries.
         evasions: names in `EVASIONS`: `PLAIN`, both of `COLD`, and any others.
         progress: called after each part of the work with its number of cells.
-        heights: where launcher and target are in a game with height [m]; both fly level.
+        heights: with height, where launcher and target are [m]; both fly level. Not in the plane.
 
     Raises:
-        ValueError: An evasion is unknown, or a required one is missing; or types of aircraft or
-            missiles are drawn.
+        ValueError: An evasion is unknown, or a required one is missing; heights are missing, or
+            without sense; or types of aircraft or missiles are drawn.
     """
     parameters, shots = relevant(parameters), grid.shots()
-    shots["height"], shots["target_height"] = heights
+    if ("dimensions" in parameters) != (heights is not None):
+        raise ValueError(f"heights = {heights}: needed with height, and only there")
+    if heights is not None:
+        shots["height"], shots["target_height"] = heights
+        parameters |= {"height": heights[0], "target_height": heights[1]}
     aspects = direction(grid.aspect_angles)
     limits = np.broadcast_to(
         limits_of(parameters, aspects, grid.launch_speeds, grid.target_speeds), grid.shape
@@ -214,13 +218,23 @@ def limits_of(
     launch_speeds: Sequence[float],
     target_speeds: Sequence[float],
 ) -> np.ndarray:
-    """Returns ranges beyond which no shot hits, as `farthest` has them, also with height."""
-    types = flown_types(resolve(parameters))
+    """Returns ranges beyond which no shot hits, as `farthest` has them, also with height.
+
+    Args:
+        parameters: the `relevant` parameters.
+        aspects, launch_speeds, target_speeds: as of `farthest`.
+    """
+    types = flown_types(_game_of(parameters))
     if types is None:
         return farthest(parameters, aspects, launch_speeds, target_speeds)
     number = types.names[MISSILE].index(parameters["red_missile"])
     missile = dict(zip(FIELDS[MISSILE], types.fields[MISSILE][number], strict=True))
     return farthest_with_height(missile, aspects, launch_speeds, target_speeds)
+
+
+def _game_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a game with the parameters of an envelope, without its heights."""
+    return resolve({name: value for name, value in parameters.items() if name in PARAMETERS})
 
 
 def find_edges(
@@ -243,7 +257,7 @@ def find_edges(
     """
     plain, cold, others = _numbers(evasions)
     seats = [seat_weights({"agent": 1.0})] * len(SEATS)
-    game = resolve(parameters)
+    game = _game_of(parameters)
     observation = observed("default", game)
     core = _core.Core(
         game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)

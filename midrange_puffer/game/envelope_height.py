@@ -23,7 +23,7 @@ CLIMB = 0.4226  # sine of 25 degrees, at which the factor of the climb is found
 # The geometries of the table: off-boresight and aspect in diamond angles, and both speeds [m/s].
 SAMPLE = Grid(5, 8, (250.0, 400.0), (250.0, 400.0))
 SAMPLED_OFF = 2  # nodes of `SAMPLE` from nose-on that are flown: the others hit little
-LEAST_RANGE = 2000.0  # m; shorter ranges at `BASE` tell little about ratios
+LEAST_RANGE = 2000.0  # m; ratios of shorter ranges are too noisy
 _SPEEDS = (200.0, 350.0, 500.0)
 GRID = Grid(9, 24, _SPEEDS, _SPEEDS)
 
@@ -102,11 +102,16 @@ def build_for_heights(
     ratios = {edge: np.ones((len(HEIGHTS),) * 2) for edge in SCALED}
     climbs = {}
     for edge in SCALED:
-        tells = plain[edge] > LEAST_RANGE
+        is_long = plain[edge] > LEAST_RANGE
+        if not is_long.any():
+            raise ValueError(
+                f"{parameters['red_missile']}: {edge} is nowhere above {LEAST_RANGE:g} m with both "
+                f"at {BASE:g} m, so that there is no table of heights; give --height"
+            )
         for number, pair in enumerate(pairs):
-            ratio = np.median(level[pair][edge][tells] / plain[edge][tells])
+            ratio = np.median(level[pair][edge][is_long] / plain[edge][is_long])
             ratios[edge].flat[number] = ratio
-        climbs[edge] = float(np.median((up[edge] - down[edge])[tells] / plain[edge][tells])) / (
+        climbs[edge] = float(np.median((up[edge] - down[edge])[is_long] / plain[edge][is_long])) / (
             2 * CLIMB
         )
     return HeightEnvelope(base, ratios, climbs)

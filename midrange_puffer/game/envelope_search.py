@@ -28,6 +28,7 @@ POINTS = 7  # shots at once between a hit and a miss; two rounds do, as (7 + 1)^
 
 LONGEST_FLIGHT = 300.0  # s; the core ends a fly-out then
 FARTHEST = 400_000.0  # m, end of the search: twice the longest range at a start
+FALL = 15_000.0  # m, that a missile may fall to its target
 _STEP = 0.25  # s, time step of `_straight_flight`
 _MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and share of the range: error of _STEP
 
@@ -139,8 +140,8 @@ def farthest_with_height(
 ) -> np.ndarray:
     """Returns ranges [m] beyond which no shot hits with height, at most `FARTHEST`.
 
-    It assumes a missile that flies straight and without drag for all its life, and a target that
-    keeps its speed.
+    It assumes a missile that falls `FALL` at once, then flies straight and without drag for all its
+    life, and a target that keeps its speed.
 
     Args:
         missile: fields of the missile's type.
@@ -155,8 +156,9 @@ def farthest_with_height(
     gained += missile["sustain_thrust"] * sustain * (life - boost - sustain / 2)
     launches = np.asarray(launch_speeds, float)[None, :, None]
     targets = np.asarray(target_speeds, float)[None, None, :]
+    launches = np.sqrt(launches**2 + 2 * 9.8 * FALL)
     closing = np.maximum(aspect[:, 0, None, None].astype(float), 0) * targets
-    return np.minimum(gained + life * (launches + closing), FARTHEST)
+    return np.minimum(_MARGIN + gained + life * (launches + closing), FARTHEST)
 
 
 def _straight_flight(

@@ -223,7 +223,7 @@ def resolve(
         _check_height(values)
         _check_mixes(values)
     else:
-        for name in _OF_TYPES:
+        for name in _HEIGHT_ONLY:
             if values[name] != PARAMETERS[name].default:
                 raise UsageError(f"{name} = {values[name]}: with height only; set dimensions = 3")
     return values
@@ -313,7 +313,7 @@ _PLANE_ONLY = tuple(
     )
 )
 # Rows of the types, which the plane does not have.
-_OF_TYPES = (
+_HEIGHT_ONLY = (
     *(row.name for row in PARAMETERS.values() if row.is_mixed),
     *("aircraft_spread", "missile_spread", TYPES.name),
 )

@@ -21,6 +21,7 @@ AIRCRAFT, MISSILE = KINDS = ("aircraft", "missile")
 BASED_ON = "based_on"  # the key of a new type's section that names the type it begins as
 MAX_TYPES: int = _core.MAX_TYPES  # of a kind
 LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
+LEAST_RISE = 0.01  # Mach, between the onset and the peak of the drag rise
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -35,13 +36,13 @@ class Field:
     meaning: str
 
     def parse(self, text: str) -> float:
-        """Reads a value.
+        """Reads a value, to the nine digits that it is stored with.
 
         Raises:
             ValueError: It is no number, or out of range.
         """
         try:
-            value = float(text)
+            value = float(f"{float(text):.9g}")
         except ValueError:
             value = math.nan
         if not self.minimum <= value <= self.maximum:
@@ -59,9 +60,6 @@ PACKAGE: dict[str, dict[str, Fields]] = {
         for name, _, values in _core.package_types(kind)
     }
     for kind in KINDS
-}
-MEANINGS: dict[str, str] = {
-    name: meaning for kind in KINDS for name, meaning, _ in _core.package_types(kind)
 }
 
 
@@ -99,7 +97,9 @@ def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Chang
     Raises:
         ValueError: A name or a value is not allowed.
     """
-    package = [one for kind in KINDS for one in PACKAGE[kind]]
+    package = [type_name for kind in KINDS for type_name in PACKAGE[kind]]
+    if not name:
+        raise ValueError("a type has no name: is there a comma too many?")
     if name not in package and not _NAME.fullmatch(name):
         raise ValueError(
             f"{name!r}: a type's name has small letters, digits and _, begins with a letter, and "
@@ -122,10 +122,8 @@ def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Chang
     values: Fields = {}
     for field, text in fields.items():
         if field not in known:
-            raise ValueError(
-                f"{name} {field} = {text}: {kind_of(base)} has no such field"
-                f"{suggest(field, known)}; it has {', '.join(known)}"
-            )
+            hint = suggest(field, known) or f"; it has {', '.join(known)}"
+            raise ValueError(f"{name} {field} = {text}: {kind_of(base)} has no such field{hint}")
         try:
             values[field] = known[field].parse(text)
         except ValueError as error:
@@ -189,33 +187,36 @@ def types_of(changes: Mapping[str, Change]) -> dict[str, dict[str, Fields]]:
                 f"{len(PACKAGE[kind])} of them"
             )
         for name, fields in of_kind.items():
-            if fields["onset_mach"] >= fields["peak_mach"]:
+            if fields["onset_mach"] > fields["peak_mach"] - LEAST_RISE:
                 raise ValueError(
-                    f"{name} onset_mach = {fields['onset_mach']:g}: must be below peak_mach = "
-                    f"{fields['peak_mach']:g}"
+                    f"{name} onset_mach = {fields['onset_mach']:g}: must be at least "
+                    f"{LEAST_RISE:g} below peak_mach = {fields['peak_mach']:g}"
                 )
     return types
 
 
-def with_type(text: str, name: str, given: Mapping[str, str]) -> str:
+def with_type(text: str, kind: str, name: str, fields: Mapping[str, str]) -> str:
     """Returns a text of `types` with more changes of one type.
 
     Args:
         text: the text.
+        kind: AIRCRAFT or MISSILE.
         name: name of the type.
-        given: texts of its values by name, and of a new type's base by `BASED_ON`. Without a base
+        fields: texts of its values by name, and of a new type's base by `BASED_ON`. Without a base
             the text's stays; so do its other values.
 
     Raises:
-        ValueError: As `make_change`.
+        ValueError: As `make_change`; or the type is of the other kind.
     """
-    changes = parse_types(text)
-    base, fields = None, {}
+    changes, base, all_fields = parse_types(text), None, {}
+    other_kind = AIRCRAFT if kind == MISSILE else MISSILE
+    if name in PACKAGE[other_kind] or (name in changes and changes[name].kind != kind):
+        raise ValueError(f"{name} is no {kind}, but a type of {other_kind}")
     if name in changes:
         base = changes[name].base if changes[name].base != name else None
-        fields = {field: repr(value) for field, value in changes[name].fields.items()}
-    fields |= given
-    changes[name] = make_change(name, fields.pop(BASED_ON, base), fields)
+        all_fields = {field: repr(value) for field, value in changes[name].fields.items()}
+    all_fields |= fields
+    changes[name] = make_change(name, all_fields.pop(BASED_ON, base), all_fields)
     return format_types(changes)
 
 
@@ -282,7 +283,7 @@ def checked_mix(text: str, names: Sequence[str], new: Iterable[str] | None = ())
     order = [*names, *(shares if new is None else new)]
     for name in shares:
         if name not in order or not _NAME.fullmatch(name):
-            raise ValueError(f"{wanted}{suggest(name, order)}")
+            raise ValueError(f"{wanted}{suggest(name, [*names, *(new or ())])}")
     if len(shares) == 1:
         return next(iter(shares))
     least = min(shares.values())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from midrange_puffer.config.checks import check_pairs
 from midrange_puffer.config.configuration import Config, ConfigError, own_names, stage_names
 from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
@@ -106,6 +107,10 @@ class Space:
             name: _parameter(name, config[SWEPT + name], own)
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
+        for name, parameter in self.parameters.items():
+            if parameter.key.is_mixed:  # a mix may name types that only env.types knows
+                for value in parameter.choices:
+                    check_pairs(trial_config(config, {name: value}), f"[{SWEPT}{name}] values")
         settings = config.sweep
         if settings.goal == "minimize" and not is_of_runs(settings):
             raise ConfigError(

@@ -4,6 +4,7 @@ import pytest
 
 from midrange_puffer.config.configuration import ConfigError, format_config
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.sweep.space import Space
 
 INI = """\
 [env]
@@ -55,6 +56,30 @@ def test_the_command_line_changes_one_field(ini):
     assert config.source("env", "types") == "command line"
 
 
+def test_the_command_line_replaces_what_sections_of_a_file_say(ini):
+    """Also where a whole game is given as one text, as exploiters are told theirs."""
+    text = "light thrust=20, agile=heavy"
+    config = load_config(ini(), [f"--env.types={text}"])
+    assert config.env["types"] == text
+    config = load_config(ini(), [f"--env.types={text}", "--aircraft.agile.thrust=9"])
+    assert config.env["types"] == "light thrust=20, agile=heavy thrust=9"
+
+
+def test_equal_types_have_one_text(ini):
+    """However they are written, so that models of one game agree on it."""
+    config = load_config(None, ["--env.dimensions=3", "--env.types= agile=light   thrust=15.0"])
+    assert config.env["types"] == "agile=light thrust=15"
+
+
+def test_a_stage_may_have_types_of_its_own(ini):
+    words = ["--env.dimensions=3", "--curriculum.stages=one,two", "--curriculum.one.score=0.5"]
+    words += ["--curriculum.two.env.types=agile=light", "--curriculum.two.env.red-aircraft=agile"]
+    config = load_config(None, words)
+    assert config["curriculum.two"]["env.types"] == "agile=light"
+    with pytest.raises(ConfigError, match=r"\[curriculum.two\] .*red_aircraft = 'agile'"):
+        load_config(None, [word for word in words if "types" not in word])
+
+
 def test_a_runs_configuration_is_read_back_and_changed(ini, tmp_path):
     config = load_config(ini())
     written = tmp_path / "config.ini"
@@ -71,11 +96,23 @@ def test_a_runs_configuration_is_read_back_and_changed(ini, tmp_path):
         (["--aircraft.light.thurst=9"], r"no such key; did you mean --aircraft\.light\.thrust"),
         (["--aircraft.light.thrust=900"], "= 900: must be a number from 0.0 to 100.0"),
         (["--aircraft.light.thrust"], "needs a value"),
-        (["--aircraft.medium.thrust=9"], "medium is no aircraft"),
-        (["--aircraft.mine.thrust=9"], r"\[aircraft.mine\] mine: no type of the package"),
+        (["--aircraft.medium.thrust=9"], "medium is no aircraft, but a type of missile"),
+        (
+            ["--aircraft.a.based-on=light", "--missile.a.based-on=medium"],
+            "missile.a.based-on: a is no missile, but a type of aircraft",
+        ),
+        (["--env.types=a=light", "--missile.a.thrust=9"], "a is no missile"),
+        (["--aircraft..thrust=9"], "a type has no name"),
+        (
+            ["--aircraft.mine.thrust=9"],
+            "--aircraft.mine.thrust: mine: no type of the package",
+        ),
         (["--aircraft.mine.based-on=medium"], "must be one of light, heavy, fast, trainer"),
         (["--aircraft.light.based-on=heavy"], "the package has this type"),
-        (["--aircraft.light.onset-mach=1.5"], "light onset_mach = 1.5: must be below peak_mach"),
+        (
+            ["--aircraft.light.onset-mach=1.5"],
+            "onset_mach = 1.5: must be at least 0.01 below",
+        ),
         (["--aircraft.light.thrust=9", "--env.dimensions=2"], "types = .*: with height only"),
         (["--env.red-aircraft=ligth"], "red_aircraft = 'ligth': .* did you mean 'light'"),
     ],
@@ -86,5 +123,14 @@ def test_wrong_sections_are_named(words, message):
 
 
 def test_a_wrong_section_of_a_file_names_the_file(ini):
+    with pytest.raises(ConfigError, match=r"own.ini: \[aircraft.mine\]: mine: no type of the"):
+        load_config(ini("[aircraft.mine]\n"))
     with pytest.raises(ConfigError, match=r"own.ini: \[aircraft.light\] thrust = 900: must be"):
         load_config(ini("[aircraft.light]\nthrust = 900\n"))
+
+
+def test_a_sweep_refuses_a_type_that_there_is_not(ini):
+    text = INI + "\n[sweep.env.blue_aircraft]\nvalues = light,{}\n"
+    assert Space(load_config(ini(text.format("agile")))).parameters
+    with pytest.raises(ConfigError, match=r"blue_aircraft. values.*did you mean 'agile'"):
+        Space(load_config(ini(text.format("agil"))))

@@ -62,8 +62,9 @@ def test_mirrored_shots_hit_alike():
 def test_no_range_is_above_the_limit_of_the_search():
     """So the search ends where nothing can hit."""
     rng = np.random.default_rng(2)
-    for missile in ("medium", "long", "short"):
-        game, some = {"red_missile": missile}, shots(60)
+    bomb = "bomb=medium thrust=0 burn_time=0 terminal_speed=2000 lift_drag=30 spent_speed=1"
+    for missile in ("medium", "long", "short", "bomb"):
+        game, some = {"red_missile": missile, "types": bomb}, shots(60)
         angles = rng.uniform(-np.pi, np.pi, 60)
         some["aspect"] = np.stack([np.cos(angles), np.sin(angles)], 1)
         some["height"], some["target_height"] = rng.uniform(5000, 14_000, (2, 60))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midrange_puffer import Midrange, Simulation
+from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import resolve, seat_weights
 from midrange_puffer.game.types import (
     AIRCRAFT,
     FIELDS,
@@ -90,7 +90,7 @@ def wild(draw: st.DrawFn, kind: str) -> str:
     fields = {
         field.name: draw(st.floats(field.minimum, field.maximum)) for field in FIELDS[kind].values()
     }
-    if fields["onset_mach"] >= fields["peak_mach"]:
+    if fields["onset_mach"] > fields["peak_mach"] - 0.011:
         fields["onset_mach"], fields["peak_mach"] = 0.5, 0.9
     return text_of(f"wild_{kind}", next(iter(PACKAGE[kind])), fields)
 
@@ -133,6 +133,17 @@ def test_all_values_survive_their_text():
             assert np.array_equal(np.float32(found), np.float32([*fields.values()]))
 
 
+def test_a_core_needs_the_types_of_a_game_with_height_and_only_of_that():
+    seats = [seat_weights({"agent": 1.0})] * 2
+    high = resolve(HEIGHT)
+    for parameters, observation, types in (
+        (high, "height", None),
+        (resolve({}), "default", flown_types(high)),
+    ):
+        with pytest.raises(ValueError, match="types: needed with dimensions = 3, and only there"):
+            _core.Core(parameters, 1, 0, seats, False, "auto", observation=observation, types=types)
+
+
 def test_mixes_name_new_types_in_one_order():
     game = HEIGHT | {"types": "b=light, a=heavy", "red_aircraft": "a:2,b:4,heavy:2"}
     assert resolve(game)["red_aircraft"] == "heavy:1,b:2,a:1"
@@ -150,7 +161,8 @@ def test_mixes_name_new_types_in_one_order():
         ("mine=ligth", "mine is based on ligth: must be one of light.* did you mean 'light'"),
         ("light=heavy", "light: the package has this type, so it cannot be based on heavy"),
         ("Mine=light", "'Mine': a type's name has small letters, digits and _"),
-        (",", "a type's name has small letters"),
+        ("light,", "a type has no name: is there a comma too many"),
+        ("light onset_mach=0.9999999999 peak_mach=1", "must be at least 0.01 below peak_mach = 1"),
         ("light thrust=101", "light thrust = 101: must be from 0 to 100 m/s"),
         ("light thrust=nan", "light thrust = nan: must be from 0 to 100"),
         ("light thrust=much", "light thrust = much: must be from 0 to 100"),
@@ -159,7 +171,10 @@ def test_mixes_name_new_types_in_one_order():
         ("light thrust", "light thrust: must be field=value"),
         ("light thrust=9 thrust=8", "thrust=8: is given twice"),
         ("light thrust=9, light thrust=8", "light is given twice"),
-        ("light onset_mach=1.5", "light onset_mach = 1.5: must be below peak_mach = 1.1"),
+        (
+            "light onset_mach=1.5",
+            "light onset_mach = 1.5: must be at least 0.01 below peak_mach",
+        ),
         (
             ",".join(f"m{number}=light" for number in range(MAX_TYPES - 3)),
             f"{MAX_TYPES + 1} types of aircraft: at most {MAX_TYPES}, and the package has 4",
@@ -177,6 +192,7 @@ def test_wrong_types_are_refused(text, words):
         ({"types": "light thrust=9"}, "types = light thrust=9: with height only"),
         ({**HEIGHT, "types": 3}, "types = 3: must be a text"),
         ({**HEIGHT, "red_aircraft": "mine"}, "red_aircraft = 'mine': must be one of light"),
+        ({**HEIGHT, "red_aircraft": "Light"}, "did you mean 'light'"),
         (
             {**HEIGHT, "types": "mine=medium", "red_aircraft": "mine"},
             "red_aircraft = 'mine': must be one of light",
