@@ -66,7 +66,11 @@ NOT_RUN = {
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
     "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",
     "<eight files>": "models of another run",
-    "<replay>": "a fight with sensors: tests/show/test_page_sensors.py, test_view_sensors.py",
+    "<replay>": (
+        "a fight of another game: tests/show/test_page_sensors.py, test_view_sensors.py, "
+        "tests/replays/test_acmi_height.py"
+    ),
+    "--env.types": "a model of a game with height: tests/train/test_height_training.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
     "--ranks": "tests/train/test_ranks.py",
     "cluster.ini": "Ray: tests/train/test_cluster.py",

@@ -89,6 +89,7 @@ def test_an_exported_policy_flies_as_the_original(finished, tmp_path):
 def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
     words = ["--load-model-path", str(model_of(finished)), "--opponent", "evader"]
     words += ["--episodes", "8", "--save-replays", "1", "--replay-dir", str(tmp_path / "kept")]
+    words += ["--env.types", "agile=light thrust=17"]  # in place of the model's
     assert cli.run("eval", words) == 0
     replays = list((tmp_path / "kept").glob("**/*.replay"))
     assert replays
@@ -97,7 +98,7 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
     for path in replays:
         replay = Replay.read(path)
         replay.verify()
-        assert replay.parameters["types"] == "agile=light thrust=16"
+        assert replay.parameters["types"] == "agile=light thrust=17"
         assert replay.controls.shape[2] == 4
     with pytest.raises(UsageError, match="in the plane only"):
         cli.run("replay", [str(replays[0]), "--html", str(tmp_path / "fight.html")])
