@@ -5,7 +5,8 @@ config.ini, that made it.
 
 * `champion`, the strongest: configs/champion.ini; models/champion.onnx is its export;
 * `trained`: configs/default.ini;
-* `trained:selfplay`: configs/selfplay.ini.
+* `trained:selfplay`: configs/selfplay.ini;
+* `trained:former`: the champion before, which no single configuration made (docs/champion.md).
 """
 
 import json

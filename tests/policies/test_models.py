@@ -28,7 +28,8 @@ QUICK = ("evader", "turn_back", "ace", "frozen:default_1")  # rows of the panel
 
 def test_there_is_one_for_each_configuration_of_a_main_run():
     assert NAMES == ["curriculum", "default", "selfplay"]
-    assert list(shipped_models()) == [CHAMPION, TRAINED, *(f"{TRAINED}:{name}" for name in NAMES)]
+    names = sorted([*NAMES, "former"])
+    assert list(shipped_models()) == [CHAMPION, TRAINED, *(f"{TRAINED}:{name}" for name in names)]
     assert path_of(TRAINED) == path_of(f"{TRAINED}:default")
 
 
