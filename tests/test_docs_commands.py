@@ -65,7 +65,6 @@ NOT_RUN = {
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
     "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",
-    "<eight files>": "models of another run",
     "<replay>": (
         "a fight of another game: tests/show/test_page_sensors.py, test_view_sensors.py, "
         "tests/replays/test_acmi_height.py"
