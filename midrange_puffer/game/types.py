@@ -65,7 +65,7 @@ PACKAGE: dict[str, dict[str, Fields]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """How a type differs from one of the package.
+    """The difference of a type from one of the package.
 
     Attributes:
         base: the type of the package: of a changed one, its own name.

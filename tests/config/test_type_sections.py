@@ -57,7 +57,7 @@ def test_the_command_line_changes_one_field(ini):
 
 
 def test_the_command_line_replaces_what_sections_of_a_file_say(ini):
-    """Also where a whole game is given as one text, as exploiters are told theirs."""
+    """Exploiters are told their game in this way, as one text."""
     text = "light thrust=20, agile=heavy"
     config = load_config(ini(), [f"--env.types={text}"])
     assert config.env["types"] == text
@@ -66,7 +66,7 @@ def test_the_command_line_replaces_what_sections_of_a_file_say(ini):
 
 
 def test_equal_types_have_one_text(ini):
-    """However they are written, so that models of one game agree on it."""
+    """Models of one game agree on it, however it was written."""
     config = load_config(None, ["--env.dimensions=3", "--env.types= agile=light   thrust=15.0"])
     assert config.env["types"] == "agile=light thrust=15"
 

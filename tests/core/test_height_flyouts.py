@@ -16,7 +16,7 @@ from midrange_puffer.game.parameters import resolve
 
 @pytest.mark.parametrize("missile", ["medium", "short", "long"])
 def test_ranges_are_those_of_flights_by_the_law(library, missile):
-    """As flown through ctypes one by one, with another search; a target that turns flies level."""
+    """Flights through ctypes, one by one, with another search; a target that turns flies level."""
     law = Law(library, missile=height.fields(library, missile))
     heights = (1500.0, 5000.0, 9000.0)
     for ahead in (1, -1):
@@ -60,7 +60,7 @@ def test_mirrored_shots_hit_alike():
 
 
 def test_no_range_is_above_the_limit_of_the_search():
-    """So the search ends where nothing can hit."""
+    """The search ends where nothing can hit."""
     rng = np.random.default_rng(2)
     bomb = "bomb=medium thrust=0 burn_time=0 terminal_speed=2000 lift_drag=30 spent_speed=1"
     for missile in ("medium", "long", "short", "bomb"):

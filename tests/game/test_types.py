@@ -37,7 +37,7 @@ def states(sim: Simulation) -> dict[str, np.ndarray]:
     ("name", "base", "side"), [("heavy", "trainer", "aircraft"), ("long", "short", "missile")]
 )
 def test_a_new_type_with_the_fields_of_another_flies_like_it(name, base, side):
-    """To the bit, though its number in the core is another."""
+    """All bits are the same, though its number in the core is another."""
     types = text_of("copy", base, PACKAGE[side][name])
     flown = [
         Simulation(32, 4, "ace", "crank", **HEIGHT, **{f"red_{side}": one}, types=types)
@@ -70,7 +70,7 @@ def test_a_changed_type_flies_otherwise_and_a_new_one_begins_with_its_changes():
 
 
 def test_more_thrust_gains_speed_as_newton_has_it():
-    """By the added acceleration, at the height and speed where the engine gives what it states."""
+    """The gain is the added thrust times the time, where the engine gives what its type states."""
     still = {"thrust_lapse": 0, "ram_static": 1, "ram": 0}
     gained = []
     for thrust in (10, 14):
@@ -123,7 +123,7 @@ def test_types_have_one_text(text, stored):
 
 
 def test_all_values_survive_their_text():
-    """Those of the package are 32-bit numbers, which nine digits tell apart."""
+    """The package has 32-bit numbers, which nine digits tell apart."""
     for kind in KINDS:
         for name, fields in PACKAGE[kind].items():
             text = checked_types(text_of("copy", name, fields))
