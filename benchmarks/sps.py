@@ -214,7 +214,7 @@ def seen(work: Workload) -> str:
     """Returns what the agents see."""
     if work.dimensions == 2:
         return work.observation
-    return f"{_core.HEIGHT}, drawn" if work.drawn else _core.HEIGHT
+    return f"{_core.HEIGHTS[0]}, drawn" if work.drawn else _core.HEIGHTS[0]
 
 
 def print_group(group: Sequence[Workload]) -> None:

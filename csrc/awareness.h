@@ -66,12 +66,12 @@ static inline float mr_nose_cosine(const MrBody *own, const MrBody *missile, flo
 // 1 if a pilot heeds a missile in lane i. A prudent pilot ignores a missile that would fall short by more than its
 // guard. `ahead` is the missile's bearing in the own frame.
 static inline int mr_heeds(const MrSim *sim, const MrRoster *roster, const MrMissile *m, const MrFighter *own,
-                           int32_t enemy_side, float range, float ahead, int i) {
+                           int32_t enemy_side, int32_t kind, float range, float ahead, int i) {
   const MrTactics *t = &own->tactics;
   float height = 0.5f * (mr_height(&m->body, i) + mr_height(&own->body, i));
   float run_speed = mr_run_speed(sim, &own->body, i);
   float run_down =
-      mr_chase_reach(sim, roster, enemy_side, m->body.v[i], (float)m->age[i], run_speed, height, i) - range;
+      mr_chase_reach(sim, roster, enemy_side, kind, m->body.v[i], (float)m->age[i], run_speed, height, i) - range;
   float cosine = mr_nose_cosine(&own->body, &m->body, ahead, range, i);
   int reaches = run_down + t->guard[i] * 0.5f * (1.0f + cosine) > 0.0f;
   return reaches | !t->prudent[i];
@@ -116,7 +116,12 @@ static inline void mr_heed(const MrSim *sim, const MrBlock *b, int32_t fighter, 
     const MrFighter *f = &b->fighters[fighter];
     const MrRoster *roster = mr_roster(sim, b);
     int32_t enemy_side = !mr_side(sim, fighter);
-    MR_FOR_LANES(i) threatens[i] &= mr_heeds(sim, roster, m, f, enemy_side, intercept->range[i], ahead[i], i);
+    const float *range = intercept->range;
+    if (mr_kinds(sim) == 1) {
+      MR_FOR_LANES(i) threatens[i] &= mr_heeds(sim, roster, m, f, enemy_side, 0, range[i], ahead[i], i);
+    } else {
+      MR_EACH_LANE(i) threatens[i] &= mr_heeds(sim, roster, m, f, enemy_side, mr_kind(m, i), range[i], ahead[i], i);
+    }
   }
   MR_FOR_LANES(i) {
     out->present[i] |= threatens[i];
@@ -150,7 +155,7 @@ static inline void mr_heed(const MrSim *sim, const MrBlock *b, const MrMissile *
   float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
   MrVector place = mr_into_own(&own->body, standing.x, standing.y, i);
   float ahead = place.ahead * inverse, left = place.left * inverse;
-  if (!mr_heeds(sim, NULL, m, own, !mr_side(sim, m->target[i]), range, ahead, i)) return;
+  if (!mr_heeds(sim, NULL, m, own, !mr_side(sim, m->target[i]), 0, range, ahead, i)) return;
   out->present[i] = 1;
   out->time_to_go[i] = time_to_go;
   out->ahead[i] = -ahead;

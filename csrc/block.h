@@ -24,7 +24,9 @@ enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each 
 enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
 
 // Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
-enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_FIRE_HIGHEST = MR_SIDE == 1 ? 1 : MR_FIRE_TARGET };
+// With height, from 1: the kind of the missile.
+enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
+enum { MR_FIRE_HIGHEST = MR_SIDE == 1 ? MR_PAIR_FIRE_HIGHEST : MR_FIRE_TARGET };
 
 // The controls of a fighter, in their order: without the climb in the plane.
 enum { MR_ACTIONS = MR_DIMENSIONS == 3 ? 4 : 3, MR_CLIMB = 1, MR_THROTTLE = MR_ACTIONS - 2, MR_FIRE = MR_ACTIONS - 1 };
@@ -136,8 +138,12 @@ static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? m
 #define MR_FOR_SIDE(sim, side, f) \
   for (int32_t f = mr_first(sim, side); f < mr_first(sim, side) + mr_size(sim, side); f++)
 
-// Levels of fire: none, and one for each place of an enemy.
+// Kinds of missiles.
+static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 ? sim->types.kinds : 1; }
+
+// Levels of fire: none, and one for each place of an enemy, or with height for each kind of missile.
 static inline int32_t mr_fire_levels(const MrSim *sim) {
+  if (MR_DIMENSIONS == 3) return 1 + mr_kinds(sim);
   int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
   return 1 + (red > blue ? red : blue);
 }
@@ -224,6 +230,38 @@ static inline float mr_climb_sine(const MrBody *body, int i) {
 #else
   (void)body, (void)i;
   return 0.0f;
+#endif
+}
+
+// The kind of a missile in lane i; 0 in the plane.
+static inline int32_t mr_kind(const MrMissile *m, int i) {
+#if MR_DIMENSIONS == 3
+  return m->kind[i];
+#else
+  (void)m, (void)i;
+  return 0;
+#endif
+}
+
+// The missiles of a kind that a fighter starts with, and all of them.
+static inline int32_t mr_load(const MrSim *sim, int32_t side, int32_t kind) {
+  return MR_DIMENSIONS == 3 ? sim->types.loads[side][kind] : sim->params.ammunition;
+}
+
+static inline int32_t mr_full_load(const MrSim *sim, int32_t side) {
+  int32_t load = 0;
+  for (int32_t kind = 0; kind < mr_kinds(sim); kind++) load += mr_load(sim, side, kind);
+  return load;
+}
+
+// The missiles of a kind that a fighter in lane i has left.
+static inline int32_t mr_left(const MrFighter *f, int32_t kind, int i) {
+#if MR_DIMENSIONS == 3
+  int32_t second = f->ammunition_2[i], third = f->ammunition_3[i];
+  return kind == 0 ? f->ammunition[i] - second - third : kind == 1 ? second : third;
+#else
+  (void)kind;
+  return f->ammunition[i];
 #endif
 }
 

@@ -20,13 +20,14 @@
 
 static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
-// A fighter's `fire` for this control: above 0.5 a shot. In teams the shot is at the enemy nearest the nose, and
-// k + 1 means the level k, a shot at the k-th enemy. Not-a-number is no shot.
+// A fighter's `fire` for this control: above 0.5 a shot. With height k means the level k, the k-th kind of missile. In
+// teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
+// is no shot.
 static inline int32_t mr_fire_of(const MrSim *sim, float control) {
-  if (!(control > 0.5f)) return 0;
-  if (MR_SIDE == 1) return 1;
-  if (control < 1.5f) return MR_FIRE_AHEAD;
   int32_t highest = mr_fire_levels(sim) - 1;
+  if (!(control > 0.5f)) return 0;
+  if (MR_SIDE == 1) return control < (float)highest ? (int32_t)(control + 0.5f) : highest;
+  if (control < 1.5f) return MR_FIRE_AHEAD;
   return control < (float)highest + 1.0f ? (int32_t)(control - 0.5f) : highest;
 }
 
@@ -99,12 +100,14 @@ static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter 
 }
 
 // Launches a missile of one fighter in one lane at an enemy that it knows; -1 is no enemy. Returns false if the fighter
-// is dead, has no missile left or no enemy to launch it at, or if no slot is free. `picture` is NULL without sensors.
-static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target, int lane) {
+// is dead, has no missile of this kind left or no enemy to launch it at, or if no slot is free. `picture` is NULL
+// without sensors.
+static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t kind,
+                         int32_t target, int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
-  if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
+  if (!f->alive[lane] || mr_left(f, kind, lane) < 1 || target < 0 || slot == MR_MISSILES) return false;
   const MrBody *known = mr_known(sim, b, picture, fighter, target, lane);
   if (!known) return false;
   if (picture) mr_believe_in(known, 0, &picture->beliefs[slot], lane);
@@ -121,6 +124,9 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
 #if MR_DIMENSIONS == 3
   m->body.z[lane] = from->z[lane] + offset * from->u[lane];
   m->body.u[lane] = from->u[lane];
+  m->kind[lane] = kind;
+  f->ammunition_2[lane] -= kind == 1;
+  f->ammunition_3[lane] -= kind == 2;
 #endif
   m->active[lane] = 1;
   m->owner[lane] = fighter;
@@ -135,9 +141,11 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   return true;
 }
 
-// Launches a missile at the nearest enemy that the fighter knows.
+// Launches a missile of the first kind that is left at the nearest enemy that the fighter knows.
 static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
-  return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, picture, fighter, 1, lane), lane);
+  int32_t kind = 0, target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
+  while (kind < mr_kinds(sim) - 1 && mr_left(&b->fighters[fighter], kind, lane) < 1) kind++;
+  return mr_launch_at(sim, b, picture, fighter, kind, target, lane);
 }
 
 // Launches a missile for every fighter whose fire command is set and that may launch now.
@@ -151,7 +159,8 @@ static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      if (wants[i]) mr_launch_at(sim, b, picture, f, mr_shot_at(sim, b, picture, f, i), i);
+      int32_t kind = MR_DIMENSIONS == 3 ? fighter->fire[i] - 1 : 0;
+      if (wants[i]) mr_launch_at(sim, b, picture, f, kind, mr_shot_at(sim, b, picture, f, i), i);
     }
   }
 }

@@ -12,6 +12,8 @@
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
 // MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.
+// MR_OBSERVE_HEIGHT_2 has those of MR_TWO_KIND_FEATURES after them, and MR_OBSERVE_HEIGHT_3 then those of
+// MR_THIRD_KIND_FEATURES.
 // MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which have the tables of "Teams" below.
 //
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
@@ -71,8 +73,8 @@ enum {
   X(enemy_heading_left, 1, 1, "direction of the enemy's velocity: sine of that angle") \
   X(own_aspect_ahead, 1, 0, "own bearing as the enemy sees it: cosine of the angle off its nose") \
   X(own_aspect_left, 1, 1, "own bearing as the enemy sees it: sine of that angle") \
-  X(own_reach, 40000, 0, "own R_max on the enemy less the range [m]") \
-  X(enemy_reach, 40000, 0, "enemy's R_max on the own fighter less the range [m]")
+  X(own_reach, 40000, 0, "own R_max on the enemy less the range [m]; of several kinds of missiles that of the first") \
+  X(enemy_reach, 40000, 0, "enemy's R_max on the own fighter less the range [m], likewise")
 
 #define MR_FIGHTER_FEATURES(X) MR_OWN_FEATURES(X) MR_FULL_FEATURES(X) MR_GEOMETRY_FEATURES(X)
 
@@ -170,6 +172,16 @@ enum {
 
 #define MR_RISING_FEATURES(X, prefix) MR_MISSILE_FEATURES(X, prefix) MR_RISE_FEATURES(X, prefix)
 
+// A kind of missile in the loads of both sides.
+#define MR_KIND_FEATURES(X, prefix, which) \
+  X(own_##prefix##_left, 6, 0, "own missiles left of the " which " kind") \
+  X(own_##prefix##_reach, 40000, 0, "own R_max on the enemy with the " which " kind less the range [m]; that of the first kind if the own side has no such kind") \
+  X(enemy_##prefix##_left, 6, 0, "missiles that the enemy has left of its " which " kind") \
+  X(enemy_##prefix##_reach, 40000, 0, "enemy's R_max on the own fighter with its " which " kind less the range [m], likewise")
+
+#define MR_TWO_KIND_FEATURES(X) MR_KIND_FEATURES(X, first, "first") MR_KIND_FEATURES(X, second, "second")
+#define MR_THIRD_KIND_FEATURES(X) MR_KIND_FEATURES(X, third, "third")
+
 #define MR_HEIGHT_FEATURES(X) \
   MR_FIGHTER_FEATURES(X) \
   MR_OWN_HEIGHT_FEATURES(X) \
@@ -261,6 +273,8 @@ enum {
   MR_STG_FEATURE_COUNT = MR_FEATURE_COUNT MR_STG_FEATURES(MR_COUNT_FEATURE),
   MR_RADAR_FEATURE_COUNT = 0 MR_RADAR_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_FEATURE_COUNT = 0 MR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
+  MR_HEIGHT_2_FEATURE_COUNT = MR_HEIGHT_FEATURE_COUNT MR_TWO_KIND_FEATURES(MR_COUNT_FEATURE),
+  MR_HEIGHT_3_FEATURE_COUNT = MR_HEIGHT_2_FEATURE_COUNT MR_THIRD_KIND_FEATURES(MR_COUNT_FEATURE),
   MR_TEAM_OWN_COUNT = 0 MR_TEAM_OWN_FEATURES(MR_COUNT_FEATURE),
   MR_OTHER_COUNT = 0 MR_OTHER_FEATURES(MR_COUNT_FEATURE),
   MR_ALLY_COUNT = 0 MR_ALLY_FEATURES(MR_COUNT_FEATURE),

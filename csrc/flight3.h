@@ -36,13 +36,13 @@ static inline MrAircraft mr_aircraft_at(const MrRoster *roster, int32_t side, in
   return (MrAircraft){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_AIRCRAFT_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 
-static inline MrMissileType mr_missile_type_at(const MrRoster *roster, int32_t side, int i) {
-  const MrMissileLanes *of = &roster->missiles[side];
+static inline MrMissileType mr_missile_type_at(const MrRoster *roster, int32_t side, int32_t kind, int i) {
+  const MrMissileLanes *of = &roster->missiles[side][kind];
   return (MrMissileType){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_MISSILE_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 
-static inline MrReach mr_reach_at(const MrRoster *roster, int32_t side, int i) {
-  const MrReachLanes *of = &roster->reach[side];
+static inline MrReach mr_reach_at(const MrRoster *roster, int32_t side, int32_t kind, int i) {
+  const MrReachLanes *of = &roster->reach[side][kind];
   return (MrReach){MR_REACH_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 

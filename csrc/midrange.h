@@ -23,6 +23,7 @@
 
 enum { MR_LANES = 16 };     // engagements in a block, one in each vector lane
 enum { MR_TYPES_MAX = 8 };  // room for types of aircraft, and of missiles, with height
+enum { MR_KINDS_MAX = 3 };  // kinds of missiles that a fighter may carry, with height
 enum { MR_SIDES = 2 };      // red and blue
 // Fighters of a side, and of both sides.
 enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };
@@ -111,7 +112,7 @@ typedef enum {
 } MrSource;
 
 // Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
-// TEAM to teams, the one with HEIGHT to the game with height, the others to one against one in the plane.
+// TEAM to teams, those with HEIGHT to the game with height, the others to one against one in the plane.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
@@ -119,6 +120,8 @@ typedef enum {
   MR_OBSERVE_TEAM,
   MR_OBSERVE_TEAM_RADAR,
   MR_OBSERVE_HEIGHT,
+  MR_OBSERVE_HEIGHT_2,  // with height where fighters carry two kinds of missiles, and three
+  MR_OBSERVE_HEIGHT_3,
   MR_OBSERVATION_COUNT
 } MrObservation;
 
@@ -147,6 +150,10 @@ typedef struct {
   // Shares of the engagements in which each of these types flies for each side. Where all of a side's are 0, all its
   // engagements have the type that params names.
   float aircraft_weights[MR_SIDES][MR_TYPES_MAX], missile_weights[MR_SIDES][MR_TYPES_MAX];
+  // The load of each side's fighters: how many missiles of which types, by kind. The kinds after the last have 0. A
+  // side whose loads are all 0 carries params.ammunition missiles of the type that is drawn for it; the others' first
+  // kind must have all of their missile_weights.
+  int32_t loads[MR_SIDES][MR_KINDS_MAX], load_types[MR_SIDES][MR_KINDS_MAX];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
   // Threads that step the engagements; they outlive the simulation. NULL: the caller alone. The result does not depend
@@ -165,19 +172,21 @@ typedef struct {
   float speed;                                  // m/s
   float rudder, climb, throttle;                // actuator positions, the first two [-1, 1], the last [0, 1]
   int32_t alive, ammunition, pilot;
-  int32_t launch_wait;  // physics steps until the next launch is allowed
+  int32_t ammunition_2, ammunition_3;  // of `ammunition` those of the second and the third kind; 0 in the plane
+  int32_t launch_wait;                 // physics steps until the next launch is allowed
 } MrFighterState;
 
 // One missile slot, as read or set from outside. All members are 0 when the slot is not active.
 typedef struct {
   int32_t active, owner, target;  // owner and target: fighters
   int32_t age;                    // physics steps since launch
+  int32_t kind;                   // of its fighter's load, from 0; 0 in the plane
   float x, y, z, direction_x, direction_y, direction_z, speed, rudder;
 } MrMissileState;
 
 // The types that a side flies in an engagement with height, and factors by which these are varied.
 typedef struct {
-  int32_t aircraft, missile;  // numbers of the types in MrConfig
+  int32_t aircraft, missile;  // numbers of the types in MrConfig; of a load, its first kind
   // Of the aircraft; drag is that without lift.
   float thrust_factor, drag_factor, lift_factor, induced_drag_factor;
   float missile_thrust_factor, missile_drag_factor, missile_lift_factor, missile_burn_time_factor;
@@ -255,7 +264,8 @@ typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_
 // A field of the state, a row of state_fields.h.
 typedef struct {
   const char *name, *meaning;
-  bool is_int, hashed;
+  bool is_int;
+  int32_t hashed;
   double minimum, maximum;
   size_t offset;  // in the core's struct of the entity
 } MrField;

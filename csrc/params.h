@@ -172,7 +172,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 11
+#define MR_RULES_VERSION 12
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \

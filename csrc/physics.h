@@ -175,7 +175,7 @@ static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
 #if MR_DIMENSIONS == 3
-  mr_pack_types(sim, sky.roster, p);
+  mr_pack_types(sim, sky.roster, b, p);
 #endif
   if (picture) mr_pack_beliefs(b, picture, &sky.believed);
   mr_note_fighters(sim, sky.flyers, &sky.fighters);

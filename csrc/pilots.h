@@ -94,14 +94,15 @@ static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter
 
 #if MR_DIMENSIONS == 3
 
-// R_NEZ [m] as pilots estimate it, by the thinness of the air halfway between the fighters' heights.
-static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+// R_NEZ [m] of a kind of missile as pilots estimate it, by the thinness of the air halfway between the fighters'
+// heights.
+static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, int32_t kind, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
   (void)sight;
   const MrBody *own = &b->fighters[fighter].body;
   const MrRoster *roster = mr_roster(sim, b);
   MR_FOR_LANES(i) {
-    MrReach reach = mr_reach_at(roster, mr_side(sim, fighter), i);
+    MrReach reach = mr_reach_at(roster, mr_side(sim, fighter), kind, i);
     nez[i] = reach.nez + reach.nez_by_thin * mr_air(0.5f * (own->z[i] + enemy->z[i])).thin;
   }
 }
@@ -109,8 +110,9 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
 #else
 
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
-static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, int32_t kind, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
+  (void)kind;
   const MrTactics *t = &b->fighters[fighter].tactics;
   MR_ALIGNED int32_t asks[MR_LANES];
   MrShotRanges ranges;
@@ -125,22 +127,29 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
 
 #endif
 
-// Decides which pilots fire. The enemy must be near its nose, and inside the range at which its tactics fire with the
-// missiles that it has left. It must have fewer missiles in the air than its salvo.
+// Decides which pilots fire, and what: of the kinds of missiles that they would fire, the one that reaches least. The
+// enemy must be near its nose, and inside the range at which its tactics fire with the missiles that it has left. It
+// must have fewer missiles in the air than its salvo.
 static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   const MrRoster *roster = mr_roster(sim, b);
-  int32_t side = mr_side(sim, fighter);
-  MR_ALIGNED float nez[MR_LANES];
-  mr_look_up_r_nez(sim, b, fighter, enemy, sight, nez);
-  MR_FOR_LANES(i) {
-    float r_max = mr_r_max(sim, roster, side, &f->body, enemy, sight->approach[i], i);
-    int far = (sight->range[i] < t->fire_r_max[i] * r_max) & (f->ammunition[i] > t->reserve[i]);
-    int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
-    fire[i] = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
+  int32_t side = mr_side(sim, fighter), kinds = mr_kinds(sim);
+  MR_ALIGNED float nez[MR_LANES], shortest[MR_LANES] = {0};
+  MR_FOR_LANES(i) fire[i] = 0;
+  for (int32_t kind = 0; kind < kinds; kind++) {
+    mr_look_up_r_nez(sim, b, fighter, kind, enemy, sight, nez);
+    MR_FOR_LANES(i) {
+      float r_max = mr_r_max(sim, roster, side, kind, &f->body, enemy, sight->approach[i], i);
+      int far = (sight->range[i] < t->fire_r_max[i] * r_max) & (f->ammunition[i] > t->reserve[i]);
+      int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
+      int may = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
+      if (kinds > 1) may &= (mr_left(f, kind, i) > 0) & ((fire[i] == 0) | (r_max < shortest[i]));
+      shortest[i] = mr_select(may, r_max, shortest[i]);
+      fire[i] = mr_select_int(may, kind + 1, fire[i]);
+    }
   }
 }
 

@@ -57,6 +57,12 @@ static inline float mr_result(const MrParams *p, int32_t outcome, int32_t side) 
   return paid + mr_select(outcome == MR_BLUE_WINS - side, p->reward_loss, 0.0f);
 }
 
+// The potential of a missile that a fighter of a side has left.
+static inline float mr_per_missile(const MrSim *sim, int32_t side) {
+  int32_t load = mr_full_load(sim, side);
+  return load > 0 ? sim->params.reward_ammunition / (float)load : 0.0f;
+}
+
 // Adds what the shaping rewards paid in this decision to the records, and keeps the potential for the next one.
 static inline void mr_book(const MrPotential *potential, const float pressed[MR_LANES],
                            const int32_t was_open[MR_LANES], MrBlock *b) {
@@ -73,13 +79,13 @@ static inline void mr_book(const MrPotential *potential, const float pressed[MR_
 
 static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
   const MrParams *p = &sim->params;
-  float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  const float per_missile[MR_SIDES] = {mr_per_missile(sim, 0), mr_per_missile(sim, 1)};
   float range = p->reward_geometry_range, time = p->reward_threat_time;
   MR_FOR_LANES(i) {
     float geometry[MR_FIGHTERS], stock[MR_FIGHTERS], threat[MR_FIGHTERS], merit[MR_FIGHTERS];
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       geometry[f] = p->reward_geometry * mr_geometry(range, &scene->sights[f], i);
-      stock[f] = per_missile * (float)b->fighters[f].ammunition[i];
+      stock[f] = per_missile[f] * (float)b->fighters[f].ammunition[i];
       threat[f] = p->reward_threat * (time / (time + scene->inbound[f].least[i]));
       merit[f] = geometry[f] + stock[f] - threat[f];
     }
@@ -150,7 +156,7 @@ static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight s
 
 static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
   const MrParams *p = &sim->params;
-  float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  float per_missile = mr_per_missile(sim, 0);
   float time = p->reward_threat_time;
   MrShares geometry, stock, threat;
   memset(to->merit, 0, sizeof to->merit);

@@ -158,9 +158,9 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 
 // R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
 // enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *own,
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
-  (void)roster, (void)side, (void)own, (void)enemy, (void)i;
+  (void)roster, (void)side, (void)kind, (void)own, (void)enemy, (void)i;
   return sim->constants.reach + sim->constants.reach_time * approach;
 }
 
@@ -171,9 +171,9 @@ static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
 }
 
 // Chase reach [m] of a missile; neither its type nor the heights matter in the plane.
-static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, float v, float age,
-                                   float speed, float mean_height, int i) {
-  (void)roster, (void)side, (void)mean_height, (void)i;
+static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, float v,
+                                   float age, float speed, float mean_height, int i) {
+  (void)roster, (void)side, (void)kind, (void)mean_height, (void)i;
   const MrConstants *k = &sim->constants;
   float burn = mr_max(k->burn_steps - age, 0.0f) * k->dt;
   return mr_chase(k->missile.cd0, k->missile.thrust, burn, sim->params.missile_spent_speed, v, speed);

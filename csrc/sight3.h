@@ -95,12 +95,12 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
   return (MrStanding){place.x, place.y, place.z, range, mr_time_to_go(range, -mr_dot(place, drift))};
 }
 
-// R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. RULES.md, "Height".
-// `side` is the shooter's.
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *own,
+// R_max [m], the pilots' estimate of the range from which a missile of a kind reaches an enemy that flies on. RULES.md,
+// "Height". `side` is the shooter's.
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
   (void)sim;
-  MrReach reach = mr_reach_at(roster, side, i);
+  MrReach reach = mr_reach_at(roster, side, kind, i);
   float thin = mr_min(mr_air(0.7f * own->z[i] + 0.3f * enemy->z[i]).thin, reach.thin_max);
   float time = reach.time + reach.time_by_thin * thin;
   return reach.range + reach.range_by_thin * thin + time * approach;
@@ -118,11 +118,11 @@ static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
 // The drag of a missile in a chase, as a multiple of that below the drag rise: that of `medium` between Mach 1.1 and 2.
 #define MR_CHASE_DRAG 1.15f
 
-// Chase reach [m] of a side's missile on a target that runs straight away at `speed`, in the air halfway between their
+// Chase reach [m] of a side's missile of a kind on a target that runs straight away at `speed`, in the air halfway between their
 // heights.
-static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, float v, float age,
-                                   float speed, float mean_height, int i) {
-  MrMissileType type = mr_missile_type_at(roster, side, i);
+static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, float v,
+                                   float age, float speed, float mean_height, int i) {
+  MrMissileType type = mr_missile_type_at(roster, side, kind, i);
   // Drawn times are no whole numbers of steps, so that less than one may be left.
   float boost = mr_max(type.burn_steps - age, 0.0f), burn = mr_max(type.motor_steps - age, 0.0f);
   float thrust = (type.thrust * boost + type.sustain * (burn - boost)) / mr_max(burn, 1e-3f);

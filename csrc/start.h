@@ -120,7 +120,11 @@ static void mr_start(const MrSim *sim, MrBlock *b, int lane) {
     mr_unit_vector(bearing + (blue ? 0.5 : 0.0) + off, &fighter->body.c[lane], &fighter->body.s[lane]);
     if (MR_SIDE > 1) mr_line_up(sim, f, place[2 + side], &fighter->body, lane);
     fighter->body.v[lane] = speed;
-    fighter->ammunition[lane] = p->ammunition;
+    fighter->ammunition[lane] = mr_full_load(sim, side);
+#if MR_DIMENSIONS == 3
+    fighter->ammunition_2[lane] = mr_load(sim, side, 1);
+    fighter->ammunition_3[lane] = mr_load(sim, side, 2);
+#endif
     mr_draw_fighter(sim, b, f, pilots, lane, fighter);
 #if MR_SIDE > 1
     fighter->target[lane] = mr_first(sim, !side);

@@ -122,7 +122,18 @@ static bool is_enemy(const MrSim *sim, int32_t fighter, int32_t other) {
 // The name of what is wrong about a missile that flies, beside the ranges of its fields; NULL if nothing is.
 static const char *wrong_missile(const MrSim *sim, const MrMissile *m, int lane, bool flown) {
   if (!m->active[lane]) return NULL;
+  if (mr_kind(m, lane) >= mr_kinds(sim)) return "kind";
   return is_enemy(sim, m->owner[lane], m->target[lane]) ? wrong_direction(&m->body, lane, flown) : "target";
+}
+
+// NULL if a fighter has no more missiles left of any kind than it can have.
+static const char *wrong_ammunition(const MrSim *sim, const MrFighter *f, int lane) {
+  int32_t others = 0;
+  for (int32_t kind = 1; MR_DIMENSIONS == 3 && kind < MR_KINDS_MAX; kind++) {
+    if (kind >= mr_kinds(sim) && mr_left(f, kind, lane) > 0) return "ammunition";
+    others += mr_left(f, kind, lane);
+  }
+  return others > f->ammunition[lane] ? "ammunition" : NULL;
 }
 
 // The same about all that is in one lane. In one against one a fighter has no field for its target.
@@ -130,6 +141,7 @@ static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPictur
   const char *wrong = NULL;
   for (int32_t f = 0; f < mr_fighters(sim) && !wrong; f++) {
     wrong = wrong_direction(&b->fighters[f].body, lane, flown);
+    if (!wrong) wrong = wrong_ammunition(sim, &b->fighters[f], lane);
 #if MR_SIDE > 1
     if (!is_enemy(sim, f, b->fighters[f].target[lane])) wrong = "target";
 #endif
@@ -209,14 +221,17 @@ static void take_over(MrSim *sim) {
   MR_HEIGHT_STATE(X)
 #if MR_DIMENSIONS == 3
 #define MR_HEIGHT_STATE(X) X(z, body.z) X(direction_z, body.u)
-#define MR_CLIMB_STATE(X) X(climb, climb)
+#define MR_CLIMB_STATE(X) X(climb, climb) X(ammunition_2, ammunition_2) X(ammunition_3, ammunition_3)
+#define MR_KIND_STATE(X) X(kind, kind)
 #else
 #define MR_HEIGHT_STATE(X)
 #define MR_CLIMB_STATE(X)
+#define MR_KIND_STATE(X)
 #endif
 #define MR_FIGHTER_STATE(X) \
   MR_BODY_STATE(X) MR_CLIMB_STATE(X) X(throttle, throttle) X(alive, alive) X(ammunition, ammunition)
-#define MR_MISSILE_STATE(X) MR_BODY_STATE(X) X(active, active) X(owner, owner) X(target, target) X(age, age)
+#define MR_MISSILE_STATE(X) \
+  MR_BODY_STATE(X) MR_KIND_STATE(X) X(active, active) X(owner, owner) X(target, target) X(age, age)
 #define MR_GET(member, field) .member = from->field[i],
 #define MR_SET(member, field) to->field[i] = state->member;
 
@@ -241,6 +256,7 @@ static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const M
   int i = env % MR_LANES;
   if (state->launch_wait < 0 || state->launch_wait > INT32_MAX - b->time[i]) return "launch_wait";
   if (MR_DIMENSIONS == 2 && (state->z != 0.0f || state->direction_z != 0.0f || state->climb != 0.0f)) return "z";
+  if (MR_DIMENSIONS == 2 && (state->ammunition_2 || state->ammunition_3)) return "ammunition_2 or ammunition_3";
   MR_FIGHTER_STATE(MR_SET)
 #if MR_DIMENSIONS == 3
   to->climb_command[i] = state->climb;
@@ -250,6 +266,7 @@ static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const M
   to->ready[i] = b->time[i] + state->launch_wait;
   const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_FIGHTER], fighter, i, false);
   if (!wrong) wrong = wrong_direction(&to->body, i, false);
+  if (!wrong) wrong = wrong_ammunition(sim, to, i);
   if (wrong) {
     *to = before;
     return wrong;
@@ -271,6 +288,7 @@ static const char *set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMi
   MrMissile *to = &b->missiles[slot], before = *to;
   int i = env % MR_LANES;
   if (MR_DIMENSIONS == 2 && (state->z != 0.0f || state->direction_z != 0.0f)) return "z";
+  if (MR_DIMENSIONS == 2 && state->kind) return "kind";
   MR_MISSILE_STATE(MR_SET)
   const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_MISSILE], slot, i, false);
   if (!wrong) wrong = wrong_missile(sim, to, i, false);
@@ -297,10 +315,18 @@ static uint64_t mix(uint64_t hash, const void *word) {
   return (hash ^ bits) * 1099511628211u;
 }
 
+static bool is_zero(const char *word) {
+  uint32_t bits;
+  memcpy(&bits, word, sizeof bits);
+  return bits == 0;
+}
+
 static uint64_t hash_entity(uint64_t h, State state, MrEntity kind, int32_t number, int lane) {
   const Entity *entity = &entities[kind];
   for (const MrField *field = entity->fields; field->name; field++) {
-    if (field->hashed) h = mix(h, place(state, entity, number, field, lane));
+    const char *word = place(state, entity, number, field, lane);
+    if (field->hashed == MR_HASHED_IF_SET && is_zero(word)) continue;
+    if (field->hashed) h = mix(h, word);
   }
   return h;
 }

@@ -12,11 +12,14 @@
 //   minimum, maximum: the ends of the range; both are allowed values. A step on numbers within these ranges overflows
 //     nothing.
 //   hashed: 1 if the further course of the engagement depends on the field. 0 if the field is only counted for the
-//     record, or follows from fields that are hashed.
+//     record, or follows from fields that are hashed. MR_HASHED_IF_SET if it depends on the field where that is not 0:
+//     a later field, so that earlier hashes stay as they are.
 
 #pragma once
 
 #include <stdint.h>
+
+#define MR_HASHED_IF_SET 2
 
 // Ends of wide ranges, far beyond those of a game: physics steps and decisions; tallies, of which 16 fighters' sum is a
 // number, too; episodes; numbers in general; speeds [m/s].
@@ -58,7 +61,7 @@
   X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left") \
   MR_HEIGHT_BODY_FIELDS(X)
 
-// Fields of the game with height only: of bodies, tactics and fighters.
+// Fields of the game with height only: of bodies, tactics, fighters and missiles.
 #if MR_DIMENSIONS == 3
 #define MR_HEIGHT_BODY_FIELDS(X) \
   X(float, z, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "height [m]") \
@@ -67,11 +70,16 @@
   X(float, height, 0, 0, MR_NUMBER_MAX, 1, "height at which it flies while no missile threatens it [m]")
 #define MR_HEIGHT_FIGHTER_FIELDS(X) \
   X(float, climb, 0, -1, 1, 1, "actuator position, 1 is the greatest climb") \
-  X(float, climb_command, 0, -1, 1, 1, "position that the climb moves to")
+  X(float, climb_command, 0, -1, 1, 1, "position that the climb moves to") \
+  X(int32_t, ammunition_2, 0, 0, MR_MISSILES_PER_FIGHTER, MR_HASHED_IF_SET, "missiles left of the second kind of its load") \
+  X(int32_t, ammunition_3, 0, 0, MR_MISSILES_PER_FIGHTER, MR_HASHED_IF_SET, "missiles left of the third kind")
+#define MR_HEIGHT_MISSILE_FIELDS(X) \
+  X(int32_t, kind, 0, 0, MR_KINDS_MAX - 1, MR_HASHED_IF_SET, "its kind in the load of its fighter, from 0")
 #else
 #define MR_HEIGHT_BODY_FIELDS(X)
 #define MR_HEIGHT_TACTICS_FIELDS(X)
 #define MR_HEIGHT_FIGHTER_FIELDS(X)
+#define MR_HEIGHT_MISSILE_FIELDS(X)
 #endif
 
 // Tactics of a scripted pilot, drawn at the start of the engagement. RULES.md, "Pilots".
@@ -97,7 +105,7 @@
   X(float, throttle, 1, 0, 1, 1, "actuator position") \
   X(float, rudder_command, 0, -1, 1, 1, "position that the rudder moves to") \
   X(float, throttle_command, 1, 0, 1, 1, "position that the throttle moves to") \
-  X(int32_t, fire, 0, 0, MR_FIRE_HIGHEST, 1, "not 0 to launch a missile at the next decision, if allowed; in teams it says at whom, see targets.h") \
+  X(int32_t, fire, 0, 0, MR_FIRE_HIGHEST, 1, "not 0 to launch a missile at the next decision, if allowed; in teams it says at whom, see targets.h, with height of which kind, from 1") \
   X(int32_t, alive, 1, 0, 1, 1, "1 until it is dead") \
   X(int32_t, ammunition, 0, 0, MR_MISSILES_PER_FIGHTER, 1, "missiles left") \
   X(int32_t, ready, 0, 0, INT32_MAX, 1, "time from which the next launch is allowed [physics steps]") \
@@ -129,7 +137,8 @@
   X(int32_t, active, 0, 0, 1, 0, "1 while a missile flies in this slot") \
   X(int32_t, owner, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that launched it") \
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that it attacks") \
-  X(int32_t, age, 0, 0, MR_STEPS_MAX, 1, "physics steps since the launch")
+  X(int32_t, age, 0, 0, MR_STEPS_MAX, 1, "physics steps since the launch") \
+  MR_HEIGHT_MISSILE_FIELDS(X)
 
 // A fighter's contact with an enemy, beside the believed body: MR_BODY_FIELDS, whose rudder is always 0.
 #define MR_CONTACT_FIELDS(X) \

@@ -104,10 +104,10 @@ static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, 
 
 // Missiles ------------------------------------------------------------------------------------------------
 
-// Gives each packed missile the constants of its type: that of the side that it does not fly at. All lanes of a roster
-// are equal unless types are drawn: then lane 0 serves all, and nothing has to be gathered.
+// Gives each packed missile the constants of its type: that of the side that it does not fly at, which carries one
+// kind. All lanes of a roster are equal unless types are drawn: then lane 0 serves all, and nothing has to be gathered.
 static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPacked *p) {
-  const MrMissileLanes *red = &roster->missiles[0], *blue = &roster->missiles[1];
+  const MrMissileLanes *red = &roster->missiles[0][0], *blue = &roster->missiles[1][0];
   MrTypeLanes *to = &p->types;
 #define MR_PACK_TYPE(name, meaning) to->name[n] = mr_select(at_red, blue->name[lane], red->name[lane]);
   for (int64_t first = 0; first < p->count; first += MR_LANES) {
@@ -122,8 +122,34 @@ static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPa
 #undef MR_PACK_TYPE
 }
 
-static inline void mr_pack_types(const MrSim *sim, const MrRoster *roster, MrPacked *p) {
-  if (sim->types.are_drawn) {
+// The same where sides carry several kinds. The places that are left over have the type of the first missile.
+static inline void mr_pack_kinds(const MrRoster *roster, const MrBlock *b, MrPacked *p) {
+  int32_t n = 0;
+#define MR_PACK_TYPE(name, meaning) p->types.name[n] = type->name[lane];
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_EACH_LANE(lane) {
+      if (!m->active[lane]) continue;
+      const MrMissileLanes *type = &roster->missiles[!m->target[lane]][m->kind[lane]];
+      MR_AIRFRAME3_CONSTANTS(MR_PACK_TYPE)
+      MR_MISSILE_CONSTANTS(MR_PACK_TYPE)
+      n++;
+    }
+  }
+#undef MR_PACK_TYPE
+#define MR_FILL_UP(name, meaning) p->types.name[n] = p->types.name[0];
+  for (; n % MR_LANES; n++) {
+    MR_AIRFRAME3_CONSTANTS(MR_FILL_UP)
+    MR_MISSILE_CONSTANTS(MR_FILL_UP)
+  }
+#undef MR_FILL_UP
+}
+
+static inline void mr_pack_types(const MrSim *sim, const MrRoster *roster, const MrBlock *b, MrPacked *p) {
+  if (mr_kinds(sim) > 1) {
+    mr_pack_kinds(roster, b, p);
+  } else if (sim->types.are_drawn) {
     mr_pack_types_of(roster, true, p);
   } else {
     mr_pack_types_of(roster, false, p);

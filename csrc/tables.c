@@ -50,7 +50,8 @@ const MrStateInfo *mr_states(void) {
 const MrFeature *mr_features(MrObservation observation) {
   static const MrFeature full[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature radar[] = {MR_RADAR_FEATURES(MR_DESCRIBE_FEATURE)};
-  static const MrFeature height[] = {MR_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature height[] = {MR_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE) MR_TWO_KIND_FEATURES(MR_DESCRIBE_FEATURE)
+                                         MR_THIRD_KIND_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature team[] = {MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_OTHER_FEATURES(MR_DESCRIBE_FEATURE)
                                        MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
   static const MrFeature team_radar[] = {
@@ -58,8 +59,10 @@ const MrFeature *mr_features(MrObservation observation) {
           MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
   static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = full,  [MR_OBSERVE_STG] = full,  [MR_OBSERVE_RADAR] = radar,
-      [MR_OBSERVE_HEIGHT] = height, [MR_OBSERVE_TEAM] = team, [MR_OBSERVE_TEAM_RADAR] = team_radar};
+      [MR_OBSERVE_DEFAULT] = full,    [MR_OBSERVE_STG] = full,
+      [MR_OBSERVE_RADAR] = radar,     [MR_OBSERVE_HEIGHT] = height,
+      [MR_OBSERVE_HEIGHT_2] = height, [MR_OBSERVE_HEIGHT_3] = height,
+      [MR_OBSERVE_TEAM] = team,       [MR_OBSERVE_TEAM_RADAR] = team_radar};
   return tables[observation];
 }
 
@@ -85,10 +88,9 @@ void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows r
 
 int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
   static const int32_t counts[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
-      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
-      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
-      [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,           [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,       [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT_2] = MR_HEIGHT_2_FEATURE_COUNT, [MR_OBSERVE_HEIGHT_3] = MR_HEIGHT_3_FEATURE_COUNT,
   };
   if (counts[observation]) return counts[observation];
   MrRows rows[MR_ROW_COUNT];

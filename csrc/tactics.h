@@ -66,10 +66,22 @@ typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(
     MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS) MR_LATER_PILOTS(MR_HAS_TACTICS)};
 
+// The tactics of ace with height. In thin air missiles coast farther, and those that it fires from far keep an enemy
+// cold for longer.
+static inline MrTacticsRow mr_ace_with_height(MrTacticsRow row) {
+  row.fire_r_max *= 1.75f;
+  row.fire_r_nez *= 1.3f;
+  row.reserve += 1;
+  row.cold_time *= 1.5f;
+  row.guard *= 4.0f;
+  return row;
+}
+
 // Gives a pilot its tactics for the episode that starts in a lane.
 static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, MrTactics *t, int lane) {
   assert(pilot < MR_PILOT_COUNT);
   MrTacticsRow row = mr_tactics_of[pilot](p, turn, fire);
+  if (MR_DIMENSIONS == 3 && pilot == MR_PILOT_ace) row = mr_ace_with_height(row);
   t->fire_r_max[lane] = row.fire_r_max;
   t->fire_r_nez[lane] = row.fire_r_nez;
   t->salvo[lane] = row.salvo;

@@ -183,6 +183,15 @@ static bool has_share(const float ends[MR_TYPES_MAX], int32_t type) {
   return ends[type] > (type ? ends[type - 1] : 0.0f);
 }
 
+// True if a side's fighters may carry a type of missile.
+static bool carries(const MrTypes *types, int32_t side, int32_t type) {
+  bool found = has_share(types->missile_ends[side], type);
+  for (int32_t kind = 1; kind < MR_KINDS_MAX; kind++) {
+    found |= types->loads[side][kind] > 0 && types->load_types[side][kind] == type;
+  }
+  return found;
+}
+
 static bool are_mixed(const float ends[MR_TYPES_MAX]) {
   int32_t count = 0;
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) count += has_share(ends, i);
@@ -198,7 +207,7 @@ static void derive_side(const MrConfig *config, int32_t side, MrTypes *types, fl
     *engine = mr_max(*engine, most_thrust(&types->aircraft[i]));
   }
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
-    if (!has_share(types->missile_ends[side], i)) continue;
+    if (!carries(types, side, i)) continue;
     const MrMissileFields *missile = &config->missiles[i];
     types->missiles[i] = mr_derive_missile_type(missile, gravity, config->params.physics_dt);
     *motor = mr_max(*motor, mr_max(missile->thrust, missile->sustain_thrust));
@@ -208,12 +217,26 @@ static void derive_side(const MrConfig *config, int32_t side, MrTypes *types, fl
 static void derive_reaches(const MrConfig *config, int32_t side, MrTypes *types) {
   const MrParams *p = &config->params;
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
-    if (!has_share(types->missile_ends[side], i)) continue;
+    if (!carries(types, side, i)) continue;
     MrMissileType missile = mr_derive_missile_type(&config->missiles[i], (double)p->gravity, MR_ESTIMATE_STEP);
     for (int32_t j = 0; j < MR_TYPES_MAX; j++) {
       bool is_known = types->reach[i][j].range > 0.0f;  // both sides may have the same pair
       if (is_known || !has_share(types->aircraft_ends[!side], j)) continue;
       types->reach[i][j] = derive_reach(p, &missile, &types->aircraft[j]);
+    }
+  }
+}
+
+// Takes over the loads of the sides.
+static void take_loads(const MrConfig *config, MrTypes *types) {
+  types->kinds = 1;
+  memcpy(types->loads, config->loads, sizeof types->loads);
+  memcpy(types->load_types, config->load_types, sizeof types->load_types);
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    int32_t *loads = types->loads[side];
+    if (loads[0] == 0) loads[0] = config->params.ammunition;
+    for (int32_t kind = 1; kind < MR_KINDS_MAX; kind++) {
+      if (loads[kind] > 0 && types->kinds <= kind) types->kinds = kind + 1;
     }
   }
 }
@@ -228,6 +251,7 @@ void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
   types->aircraft_spread = p->aircraft_spread;
   types->missile_spread = p->missile_spread;
   types->are_drawn = p->aircraft_spread > 0.0f || p->missile_spread > 0.0f;
+  take_loads(config, types);
   for (int32_t side = 0; side < MR_SIDES; side++) {
     share_types(config->aircraft_weights[side], aircraft[side], types->aircraft_ends[side]);
     share_types(config->missile_weights[side], missiles[side], types->missile_ends[side]);
@@ -285,8 +309,8 @@ static MrAircraft vary_aircraft(const MrTypes *types, const MrDrawnTypes *drawn)
   return type;
 }
 
-static MrMissileType vary_missile(const MrTypes *types, const MrDrawnTypes *drawn) {
-  MrMissileType type = types->missiles[drawn->missile];
+static MrMissileType vary_missile(const MrTypes *types, const MrDrawnTypes *drawn, int32_t number) {
+  MrMissileType type = types->missiles[number];
   type.frame.cd0 *= drawn->missile_drag_factor;
   type.frame.lift *= drawn->missile_lift_factor;
   type.thrust *= drawn->missile_thrust_factor;
@@ -296,23 +320,36 @@ static MrMissileType vary_missile(const MrTypes *types, const MrDrawnTypes *draw
   return type;
 }
 
+// The number of the type of a side's missiles of a kind. A kind that the side does not carry is its first.
+static int32_t type_of_kind(const MrTypes *types, int32_t side, int32_t kind, const MrDrawnTypes *drawn) {
+  return kind > 0 && types->loads[side][kind] > 0 ? types->load_types[side][kind] : drawn->missile;
+}
+
+#define MR_FILL_FRAME(name, meaning) to->name[lane] = type.frame.name;
+#define MR_FILL(name, meaning) to->name[lane] = type.name;
+
+static void fill_aircraft(MrAircraft type, MrAircraftLanes *to, int lane) {
+  MR_AIRFRAME3_CONSTANTS(MR_FILL_FRAME)
+  MR_AIRCRAFT_CONSTANTS(MR_FILL)
+}
+
+static void fill_missile(MrMissileType type, MrMissileLanes *to, int lane) {
+  MR_AIRFRAME3_CONSTANTS(MR_FILL_FRAME)
+  MR_MISSILE_CONSTANTS(MR_FILL)
+}
+
+static void fill_reach(MrReach type, MrReachLanes *to, int lane) { MR_REACH_CONSTANTS(MR_FILL) }
+
 void mr_fill_roster(const MrSim *sim, int32_t engagement, int32_t episode, MrRoster *to, int lane) {
+  const MrTypes *types = &sim->types;
   MrDrawnTypes drawn[MR_SIDES];
   mr_draw_types(sim, engagement, episode, drawn);
   for (int32_t side = 0; side < MR_SIDES; side++) {
-    MrAircraft aircraft = vary_aircraft(&sim->types, &drawn[side]);
-    MrMissileType missile = vary_missile(&sim->types, &drawn[side]);
-    MrReach reach = sim->types.reach[drawn[side].missile][drawn[!side].aircraft];
-#define MR_FILL(name, from, lanes) to->lanes[side].name[lane] = from.name;
-#define MR_FILL_AIRCRAFT_FRAME(name, meaning) MR_FILL(name, aircraft.frame, aircraft)
-#define MR_FILL_AIRCRAFT(name, meaning) MR_FILL(name, aircraft, aircraft)
-#define MR_FILL_MISSILE_FRAME(name, meaning) MR_FILL(name, missile.frame, missiles)
-#define MR_FILL_MISSILE(name, meaning) MR_FILL(name, missile, missiles)
-#define MR_FILL_REACH(name, meaning) MR_FILL(name, reach, reach)
-    MR_AIRFRAME3_CONSTANTS(MR_FILL_AIRCRAFT_FRAME)
-    MR_AIRCRAFT_CONSTANTS(MR_FILL_AIRCRAFT)
-    MR_AIRFRAME3_CONSTANTS(MR_FILL_MISSILE_FRAME)
-    MR_MISSILE_CONSTANTS(MR_FILL_MISSILE)
-    MR_REACH_CONSTANTS(MR_FILL_REACH)
+    fill_aircraft(vary_aircraft(types, &drawn[side]), &to->aircraft[side], lane);
+    for (int32_t kind = 0; kind < types->kinds; kind++) {
+      int32_t number = type_of_kind(types, side, kind, &drawn[side]);
+      fill_missile(vary_missile(types, &drawn[side], number), &to->missiles[side][kind], lane);
+      fill_reach(types->reach[number][drawn[!side].aircraft], &to->reach[side][kind], lane);
+    }
   }
 }

@@ -100,8 +100,8 @@ typedef struct {
 // The types that each side of a block's engagements flies, by lane.
 typedef struct {
   MrAircraftLanes aircraft[MR_SIDES];
-  MrMissileLanes missiles[MR_SIDES];
-  MrReachLanes reach[MR_SIDES];  // of a side's missiles, against the other's aircraft
+  MrMissileLanes missiles[MR_SIDES][MR_KINDS_MAX];
+  MrReachLanes reach[MR_SIDES][MR_KINDS_MAX];  // of a side's missiles, against the other's aircraft
 } MrRoster;
 
 #undef MR_DECLARE_CONSTANT
@@ -113,6 +113,9 @@ typedef struct {
   float climb_step;  // greatest change of the climb actuator in a physics step
   bool are_drawn;    // for each engagement; false: all fly the same
   float aircraft_spread, missile_spread;
+  int32_t kinds;  // of missiles that a fighter may carry: the most of both sides
+  // A side's missiles of each kind, and their types; that of the first kind is drawn instead.
+  int32_t loads[MR_SIDES][MR_KINDS_MAX], load_types[MR_SIDES][MR_KINDS_MAX];
   // Upper ends of the types' shares of [0, 1), from which each side's are drawn.
   float aircraft_ends[MR_SIDES][MR_TYPES_MAX], missile_ends[MR_SIDES][MR_TYPES_MAX];
   MrAircraft aircraft[MR_TYPES_MAX];

@@ -107,6 +107,7 @@ typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], c[MR_LANES], s[MR_LANES], v[MR_LANES];
 #if MR_DIMENSIONS == 3
   MR_ALIGNED float z[MR_LANES], u[MR_LANES];
+  MR_ALIGNED int32_t kind[MR_LANES];  // set if fighters carry several kinds
 #endif
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // to the target, as the observers believe it with sensors
   MR_ALIGNED float nearness[MR_LANES], urgency[MR_LANES], reach[MR_LANES];
@@ -124,6 +125,14 @@ static inline float mr_mean_height(const MrObserved *m, const MrBody *target, in
 #endif
 }
 
+// The chase reach of an observed missile of a kind on its target, less its range, in lane i [m]. `side` is the
+// missile's.
+static inline float mr_reach_left(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind,
+                                  const MrBody *target, const MrObserved *m, int i) {
+  float height = mr_mean_height(m, target, i);
+  return mr_chase_reach(sim, roster, side, kind, m->v[i], (float)m->age[i], target->v[i], height, i) - m->range[i];
+}
+
 // Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`)
 // they are 0 without a track. `side` is that of the missiles, which matters with height only.
 static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *target,
@@ -132,12 +141,19 @@ static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, in
     int known = is_guided ? m->supported[i] : 1;
     float nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
     float urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
-    float height = mr_mean_height(m, target, i);
-    float reach = mr_chase_reach(sim, roster, side, m->v[i], (float)m->age[i], target->v[i], height, i) - m->range[i];
+    float reach = mr_reach_left(sim, roster, side, 0, target, m, i);
     m->nearness[i] = mr_select(known, nearness, 0.0f);
     m->urgency[i] = mr_select(known, urgency, 0.0f);
     m->reach[i] = mr_select(known, reach, 0.0f);
   }
+#if MR_DIMENSIONS == 3
+  for (int32_t kind = 1; kind < mr_kinds(sim); kind++) {
+    MR_FOR_LANES(i) {
+      float reach = mr_reach_left(sim, roster, side, kind, target, m, i);
+      m->reach[i] = mr_select(m->kind[i] == kind, reach, m->reach[i]);
+    }
+  }
+#endif
 }
 
 // Writes the features of missiles, as observed from the bodies `own`. The missiles that are `inbound` fly at these, so
@@ -201,9 +217,9 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
 // The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter's body with this sight of an enemy's.
 #define MR_GEOMETRY_VALUES(sim, roster, fighter, own_body, enemy_body, sight, i)                   \
   MR_SIGHT_VALUES(enemy, own, sight, i)                                                   \
-  float own_reach = mr_r_max(sim, roster, fighter, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
+  float own_reach = mr_r_max(sim, roster, fighter, 0, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
   float enemy_approach = mr_cosine(sight, i) * (own_body)->v[i];                          \
-  float enemy_reach = mr_r_max(sim, roster, !(fighter), enemy_body, own_body, enemy_approach, i) - enemy_range;
+  float enemy_reach = mr_r_max(sim, roster, !(fighter), 0, enemy_body, own_body, enemy_approach, i) - enemy_range;
 
 // The variables of MR_FIGHTER_FEATURES in lane i.
 #define MR_FIGHTER_VALUES(sim, roster, b, fighter, scene, i)                                  \
@@ -226,7 +242,9 @@ static inline void mr_place_view(const MrSim *sim, const void *view, MrDestinati
 }
 
 // Collects the missiles of one rank from their slots.
-static void mr_collect(const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES], MrObserved *out) {
+static void mr_collect(const MrSim *sim, const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES],
+                       MrObserved *out) {
+  (void)sim;
 #define MR_COLLECT(member, table, field) \
   MR_STORE_QUAD(&out->member[lane], table[slot[0]]field[lane], table[slot[1]]field[lane + 1], \
                 table[slot[2]]field[lane + 2], table[slot[3]]field[lane + 3])
@@ -247,6 +265,7 @@ static void mr_collect(const MrBlock *b, const MrScene *scene, const int32_t key
 #if MR_DIMENSIONS == 3
     MR_COLLECT(z, b->missiles, .body.z);
     MR_COLLECT(u, b->missiles, .body.u);
+    if (mr_kinds(sim) > 1) MR_COLLECT(kind, b->missiles, .kind);
 #endif
   }
 #undef MR_COLLECT
@@ -262,7 +281,7 @@ static void mr_collect_missiles(const MrSim *sim, const MrBlock *b, const MrScen
   if (!scene->any) return;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
-      mr_collect(b, scene, scene->inbound[f].keys[rank], &out->at[f][rank]);
+      mr_collect(sim, b, scene, scene->inbound[f].keys[rank], &out->at[f][rank]);
     }
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {

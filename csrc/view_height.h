@@ -22,9 +22,12 @@ typedef struct {
   MR_OWN_HEIGHT_FEATURES(MR_DECLARE_FEATURE)
   MR_ENEMY_HEIGHT_FEATURES(MR_DECLARE_FEATURE)
   MrRisingRow inbound[MR_INBOUND_OBSERVED], own_missiles[MR_OWN_MISSILES_OBSERVED];
+  // Set if fighters carry several kinds.
+  MR_TWO_KIND_FEATURES(MR_DECLARE_FEATURE)
+  MR_THIRD_KIND_FEATURES(MR_DECLARE_FEATURE)
 } MrHeightView;
 
-_Static_assert(sizeof(MrHeightView) == MR_HEIGHT_FEATURE_COUNT * sizeof(float[MR_LANES]), "every feature is written");
+_Static_assert(sizeof(MrHeightView) == MR_HEIGHT_3_FEATURE_COUNT * sizeof(float[MR_LANES]), "every feature is written");
 
 // A fighter's performance at its height and speed in one lane.
 typedef struct {
@@ -83,6 +86,34 @@ static void mr_write_fighters(const MrSim *sim, const MrBlock *b, int32_t fighte
   }
 }
 
+// The features of a kind of missile in lane i: their variables, and the features.
+#define MR_WRITE_KIND(prefix, kind, which)                                                                            \
+  float own_##prefix##_left = (float)mr_left(own, kind, i);                                                           \
+  float own_##prefix##_reach = mr_r_max(sim, roster, fighter, kind, &own->body, &enemy->body, approach, i) - range;   \
+  float enemy_##prefix##_left = (float)mr_left(enemy, kind, i);                                                       \
+  float enemy_##prefix##_reach = mr_r_max(sim, roster, its, kind, &enemy->body, &own->body, its_approach, i) - range; \
+  MR_KIND_FEATURES(MR_WRITE, prefix, which)
+
+// Writes the features of the kinds of missiles that both fighters carry.
+static void mr_write_kinds(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+                           MrHeightView *out) {
+  const MrRoster *roster = mr_roster(sim, b);
+  int32_t its = mr_opponent(fighter);
+  const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[its];
+  MR_FOR_LANES(i) {
+    float limit = sim->constants.one, range = sight->range[i];
+    float approach = sight->approach[i], its_approach = mr_cosine(sight, i) * own->body.v[i];
+    MR_WRITE_KIND(first, 0, "first")
+    MR_WRITE_KIND(second, 1, "second")
+  }
+  if (mr_kinds(sim) < 3) return;
+  MR_FOR_LANES(i) {
+    float limit = sim->constants.one, range = sight->range[i];
+    float approach = sight->approach[i], its_approach = mr_cosine(sight, i) * own->body.v[i];
+    MR_WRITE_KIND(third, 2, "third")
+  }
+}
+
 // Writes the features of missiles, as observed from the bodies `own`, that fly at `target`.
 static void mr_write_rising(const MrConstants *k, const MrBody *own, const MrBody *target, const MrObserved *m,
                             MrRisingRow *out) {
@@ -102,6 +133,7 @@ static void mr_write_view(const MrSim *sim, const MrBlock *b, int32_t fighter, c
   int32_t enemy = mr_opponent(fighter);
   const MrBody *own = &b->fighters[fighter].body, *other = &b->fighters[enemy].body;
   mr_write_fighters(sim, b, fighter, scene, out);
+  if (mr_kinds(sim) > 1) mr_write_kinds(sim, b, fighter, &scene->sights[fighter], out);
   if (!scene->any) {
     memset(out->inbound, 0, sizeof out->inbound + sizeof out->own_missiles);
     return;

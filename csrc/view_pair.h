@@ -137,7 +137,7 @@ static void mr_write_own_missiles(const MrSim *sim, const MrBlock *b, int32_t fi
   const MrContact *contact = &picture->contacts[fighter];
   const int32_t *keys = scene->inbound[mr_opponent(fighter)].keys[rank];
   MrObserved missiles;
-  mr_collect(b, scene, keys, &missiles);
+  mr_collect(sim, b, scene, keys, &missiles);
   MR_EACH_LANE(i) missiles.active[i] = picture->beliefs[keys[i] & MR_SLOT_BITS].locked[i];
   MR_FOR_LANES(i) missiles.supported[i] = mr_is_track(contact->source[i]);
   mr_rate_missiles(sim, NULL, fighter, &contact->body, true, &missiles);

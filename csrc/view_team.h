@@ -223,9 +223,9 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_ammunition = (float)seen->ammunition[i];
     float other_reload = mr_reload(k, view->b, seen, i);
     float other_own_reach =
-        mr_r_max(sim, NULL, mr_side(sim, fighter), &own->body, &seen->body, sight.approach[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, fighter), 0, &own->body, &seen->body, sight.approach[i], i) - other_range;
     float other_reach =
-        mr_r_max(sim, NULL, mr_side(sim, other), &seen->body, &own->body, other_ahead * own->body.v[i], i) -
+        mr_r_max(sim, NULL, mr_side(sim, other), 0, &seen->body, &own->body, other_ahead * own->body.v[i], i) -
         other_range;
     float other_inbound = (float)inbound->in_air[i];
     float other_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + inbound->least[i]);
@@ -265,9 +265,9 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
     float other_own_reach =
-        mr_r_max(sim, NULL, mr_side(sim, fighter), &own->body, &contact->body, sight.approach[i], i) - other_range;
+        mr_r_max(sim, NULL, mr_side(sim, fighter), 0, &own->body, &contact->body, sight.approach[i], i) - other_range;
     float other_reach =
-        mr_r_max(sim, NULL, mr_side(sim, enemy), &contact->body, &own->body, other_ahead * own->body.v[i], i) -
+        mr_r_max(sim, NULL, mr_side(sim, enemy), 0, &contact->body, &own->body, other_ahead * own->body.v[i], i) -
         other_range;
     float other_live = (float)(contact->source[i] == MR_LIVE);
     float other_linked = (float)(contact->source[i] == MR_LINKED);

@@ -72,7 +72,7 @@ static float mr_rate_shot(const MrSim *sim, int32_t side, const MrBody *own, con
   float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
   float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / (range > 1.0f ? range : 1.0f);
   float approach = -(dx * enemy->c[i] + dy * enemy->s[i]) * inverse * enemy->v[i];
-  float margin = range - mr_r_max(sim, NULL, side, own, enemy, approach, i);
+  float margin = range - mr_r_max(sim, NULL, side, 0, own, enemy, approach, i);
   return menaces ? margin - sim->params.pilot_cover : margin;
 }
 

@@ -53,8 +53,8 @@ def _check_sizes(dict parameters, str observation):
         raise ValueError(f"observation = {observation!r}: {TEAM} and {TEAM_RADAR} belong to teams")
     if (observation in ("radar", TEAM_RADAR)) != (parameters["sensing"] == "radar"):
         raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
-    if (observation == HEIGHT) != (parameters["dimensions"] == 3):
-        raise ValueError(f"observation = {observation!r}: {HEIGHT} belongs to dimensions = 3")
+    if (observation in HEIGHTS) != (parameters["dimensions"] == 3):
+        raise ValueError(f"observation = {observation!r}: {HEIGHTS[0]} belongs to dimensions = 3")
     if parameters["dimensions"] == 3 and (red, blue) != (1, 1):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: must be 1 with dimensions = 3")
 
@@ -91,6 +91,22 @@ cdef int _take_types(MrConfig *config, types) except -1:
                     config.aircraft_weights[side][place] = shares[side, place]
                 else:
                     config.missile_weights[side][place] = shares[side, place]
+    return 0
+
+
+cdef int _take_loads(MrConfig *config, types, str observation) except -1:
+    """Copies the loads of missiles, which the observation must show."""
+    cdef int kinds = max(1, *(len(load) for load in types.loads))
+    if observation != HEIGHTS[min(kinds, MR_KINDS_MAX) - 1] or kinds > MR_KINDS_MAX:
+        raise ValueError(f"observation = {observation!r}: does not show {kinds} kinds of missiles")
+    for side in range(MR_SIDES):
+        if sum(count for _, count in types.loads[side]) > MR_MISSILES_PER_FIGHTER:
+            raise ValueError(f"a load of {types.loads[side]}: at most {MR_MISSILES_PER_FIGHTER}")
+        for kind, (place, count) in enumerate(types.loads[side]):
+            if count < 1 or not 0 <= place < len(types.fields["missile"]):
+                raise ValueError(f"a load with {count} missiles of type {place}: no such load")
+            config.load_types[side][kind] = place
+            config.loads[side][kind] = count
     return 0
 
 

@@ -51,10 +51,12 @@ SAME_BITS_SINCE: int
 OBSERVATIONS: dict[str, int]
 TEAM: str
 TEAM_RADAR: str
-HEIGHT: str
+HEIGHTS: tuple[str, str, str]
 MAP_SHAPE: tuple[int, int, int, int]
 MAX_SIDE: int
 MAX_TYPES: int
+MAX_KINDS: int
+MAX_MISSILES: int
 MAX_ENVS: int
 MAX_ADVANCE: int
 MAX_START: int
@@ -68,7 +70,9 @@ AHEAD_HELD: int
 AHEAD_ESCAPES: slice
 AHEAD_THREATENED_ESCAPES: slice
 
-def action_levels(red_size: int, blue_size: int, dimensions: int = 2) -> tuple[int, ...]: ...
+def action_levels(
+    red_size: int, blue_size: int, dimensions: int = 2, kinds: int = 1
+) -> tuple[int, ...]: ...
 def layouts() -> dict[str, tuple[int, list[_LayoutMember]]]: ...
 def check_layout(
     dtype: np.dtype[np.void], struct: str, size: int, members: Iterable[_LayoutMember]

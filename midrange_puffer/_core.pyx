@@ -39,13 +39,15 @@ cdef class Core:
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
-        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR, or with height HEIGHT.
+        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR, or with height that of
+            HEIGHTS for the kinds of missiles.
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
         types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:
             `fields`, the values of type_fields() of each type, at most MAX_TYPES of them; `shares`,
-            [2][types] the shares of the engagements in which each side flies each. None in the
-            plane.
+            [2][types] the shares of the engagements in which each side flies each; `loads`, of each
+            side the type and the number of missiles of each kind, or none: then `ammunition` of the
+            type drawn. A load's first type must have all of its side's shares. None in the plane.
 
     Raises:
         ValueError: an instruction set that this machine cannot run, an envelope of another shape or
@@ -101,6 +103,7 @@ cdef class Core:
             raise ValueError("types: needed with dimensions = 3, and only there")
         if types is not None:
             _take_types(&config, types)
+            _take_loads(&config, types, observation)
         for fighter in range(fighters):
             for pilot in range(MR_PILOT_COUNT):
                 config.pilot_weights[fighter][pilot] = weights[fighter, pilot]

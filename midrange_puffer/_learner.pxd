@@ -9,7 +9,6 @@ cdef extern from "learner/learner.h" nogil:
         MR_MAX_LAYERS
         MR_HEADS_MIN
         MR_HEADS_MAX
-        MR_OUTPUTS
         MR_OUTPUTS_MAX
         MR_MAX_KINDS
         MR_MAX_ARRAYS

@@ -9,7 +9,6 @@ _Floats = NDArray[np.float32]
 
 MAX_LAYERS: int
 MAX_LEVELS: int
-MAX_TEAM_LEVELS: int
 MAX_ENTITY_SIZE: int
 WIDTH_UNIT: int
 MAX_WIDTH: int

@@ -11,8 +11,7 @@ from midrange_puffer._threads cimport Threads
 from midrange_puffer._threads import find_threads
 
 MAX_LAYERS = MR_MAX_LAYERS
-MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
-MAX_TEAM_LEVELS = MR_OUTPUTS_MAX - 1
+MAX_LEVELS = MR_OUTPUTS_MAX - 1  # of all heads together
 MAX_ENTITY_SIZE = 256
 WIDTH_UNIT = 16  # the width of a hidden layer is a multiple
 MAX_WIDTH = 1024  # above it torch is faster, and the sums of the parts take gigabytes
@@ -171,11 +170,10 @@ cdef class Network:
                              f"{WIDTH_UNIT} to {MAX_WIDTH}")
         if not 1 <= features <= MAX_FEATURES:
             raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
-        most = MAX_LEVELS if entities is None else MAX_TEAM_LEVELS
         if levels is not None and (not _can_be_heads(len(levels)) or min(levels) < 1
-                                   or sum(levels) > most):
+                                   or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers "
-                             f"from 1 on, and {most} at most together")
+                             f"from 1 on, and {MAX_LEVELS} at most together")
         self.shape.features = features
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):

@@ -11,6 +11,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_SIDES
     enum: MR_FIGHTERS_MAX
     enum: MR_SIDE_MAX
+    enum: MR_KINDS_MAX
     enum: MR_TYPES_MAX
     enum: MR_MISSILES_PER_FIGHTER
     enum: MR_PAIR_MISSILES
@@ -77,6 +78,8 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_TEAM
         MR_OBSERVE_TEAM_RADAR
         MR_OBSERVE_HEIGHT
+        MR_OBSERVE_HEIGHT_2
+        MR_OBSERVE_HEIGHT_3
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -108,6 +111,8 @@ cdef extern from "midrange.h" nogil:
         MrMissileFields missiles[8]
         float aircraft_weights[2][8]
         float missile_weights[2][8]
+        int32_t loads[2][3]
+        int32_t load_types[2][3]
         c_bool auto_reset
         const char *isa
         MrThreads *threads
@@ -127,9 +132,9 @@ cdef extern from "midrange.h" nogil:
         const char *meaning
     ctypedef struct MrFighterState:
         float x, y, z, direction_x, direction_y, direction_z, speed, rudder, climb, throttle
-        int32_t alive, ammunition, pilot, launch_wait
+        int32_t alive, ammunition, ammunition_2, ammunition_3, pilot, launch_wait
     ctypedef struct MrMissileState:
-        int32_t active, owner, target, age
+        int32_t active, owner, target, age, kind
         float x, y, z, direction_x, direction_y, direction_z, speed, rudder
     ctypedef struct MrDrawnTypes:
         pass

@@ -15,28 +15,32 @@ OBSERVATIONS = {
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
-HEIGHT = "height"  # the observation in the game with height
+# Observations with height, by the kinds of missiles that a fighter may carry, less one.
+HEIGHTS = ("height", "height_2", "height_3")
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
-    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR, HEIGHT: MR_OBSERVE_HEIGHT,
+    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
+    HEIGHTS[0]: MR_OBSERVE_HEIGHT, HEIGHTS[1]: MR_OBSERVE_HEIGHT_2, HEIGHTS[2]: MR_OBSERVE_HEIGHT_3,
 }
 
 
-def action_levels(int red_size, int blue_size, int dimensions=2):
+def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
     """Returns the numbers of levels of the controls for sides of these sizes.
 
-    The controls are rudder, throttle and fire; with height rudder, climb, throttle and fire.
+    The controls are rudder, throttle and fire; with height rudder, climb, throttle and fire, whose
+    levels are of the kinds of missiles that a fighter may carry.
     """
-    fire = 1 + max(red_size, blue_size)
     if dimensions == 3:
-        return MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, fire
-    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, fire
+        return MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, 1 + kinds
+    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + max(red_size, blue_size)
 
 
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 MAX_SIDE = MR_SIDE_MAX  # fighters
 MAX_TYPES = MR_TYPES_MAX  # of aircraft, and of missiles
+MAX_KINDS = MR_KINDS_MAX  # of missiles in a load
+MAX_MISSILES = MR_MISSILES_PER_FIGHTER  # of a fighter
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 # Greatest number of an engagement or episode to start: with auto_reset as many episodes can follow.

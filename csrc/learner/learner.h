@@ -19,12 +19,11 @@
 #include "../threads.h"
 
 enum {
-  MR_MAX_LAYERS = 3,    // hidden ones
-  MR_HEADS_MIN = 3,     // numbers of an action: rudder, throttle, fire
-  MR_HEADS_MAX = 4,     // with height: rudder, climb, throttle, fire
-  MR_OUTPUTS = 16,      // logits or means, the value, and padding, where one fights against one
-  MR_OUTPUTS_MAX = 32,  // the same in teams, whose targets are more
-  MR_MAX_KINDS = 5,     // of entities
+  MR_MAX_LAYERS = 3,                                         // hidden ones
+  MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
+  MR_HEADS_MAX = 4,                                          // with height: rudder, climb, throttle, fire
+  MR_OUTPUTS_MAX = 32,                                       // logits or means, and the value
+  MR_MAX_KINDS = 5,                                          // of entities
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };
 
@@ -41,8 +40,8 @@ typedef struct {
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
   int32_t heads;  // numbers of an action, MR_HEADS_MIN or MR_HEADS_MAX; the last one is fire
-  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS, or in teams
-  // MR_OUTPUTS_MAX, where the last head is 1 + the targets.
+  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX. In teams the
+  // last head is 1 + the targets.
   int32_t levels[MR_HEADS_MAX];
   // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
   // deviation in half ranges.

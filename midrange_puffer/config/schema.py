@@ -23,8 +23,14 @@ from midrange_puffer.config.sections import (
     TrainConfig,
     VecConfig,
 )
-from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameter, Parameters
-from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS, PACKAGE, checked_mix, checked_types
+from midrange_puffer.game.parameters import (
+    OPTIONS,
+    PARAMETERS,
+    Parameter,
+    Parameters,
+    text_check,
+)
+from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS, PACKAGE, checked_mix
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, Own, Setting
@@ -113,7 +119,7 @@ def _check_of(parameter: Parameter) -> Callable[[str], object] | None:
     """Returns the check of a text; a mix may name types that only `env.types` knows."""
     if parameter.is_mixed:
         return lambda text: checked_mix(text, parameter.choices, None)
-    return checked_types if parameter.kind is str else None
+    return text_check(parameter) if parameter.kind is str else None
 
 
 def _policy_keys(policy_name: str) -> dict[str, Key]:

@@ -21,7 +21,7 @@ from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.errors import require
 from midrange_puffer.game.envelope import core_map
-from midrange_puffer.game.observation import features_of, spaces_of
+from midrange_puffer.game.observation import features_of, levels_of, spaces_of
 from midrange_puffer.game.parameters import (
     POOL,
     SCRIPTED,
@@ -207,7 +207,7 @@ class Arena:
         self._features = len(features_of(self.observation, *self._sizes))
         self.levels = None
         if self.action_mode == "discrete":
-            self.levels = _core.action_levels(*self._sizes, self.parameters["dimensions"])
+            self.levels = levels_of(self._features)
         # A copy, because a space has its own random numbers.
         self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]

@@ -23,13 +23,16 @@ class Controls:
         dimensions: 2 or 3.
         names: of the controls, in their order; the last one is fire.
         lowest, highest: their limits, float32 [controls]. The rudder is positive left, the climb
-            positive up; fire is a shot if above 0.5.
+            positive up; fire is a shot if above 0.5, with height of the kind of missile whose
+            number it is nearest to.
+        kinds: of missiles that a fighter may carry.
     """
 
     dimensions: int
     names: tuple[str, ...]
     lowest: np.ndarray
     highest: np.ndarray
+    kinds: int = 1
 
     @property
     def count(self) -> int:
@@ -48,21 +51,26 @@ PLANE = Controls(
     np.array((-1, 0, 0), np.float32),
     np.array((1, 1, 1), np.float32),
 )
-HEIGHT = Controls(
-    3,
-    ("rudder", "climb", "throttle", "fire"),
-    np.array((-1, -1, 0, 0), np.float32),
-    np.array((1, 1, 1, 1), np.float32),
+HEIGHTS = tuple(  # by the kinds of missiles that a fighter may carry, less one
+    Controls(
+        3,
+        ("rudder", "climb", "throttle", "fire"),
+        np.array((-1, -1, 0, 0), np.float32),
+        np.array((1, 1, 1, kinds), np.float32),
+        kinds,
+    )
+    for kinds in range(1, _core.MAX_KINDS + 1)
 )
+HEIGHT = HEIGHTS[0]
 
 
-def controls_in(dimensions: int) -> Controls:
-    """Returns a fighter's controls in a game of so many dimensions."""
-    return HEIGHT if dimensions == HEIGHT.dimensions else PLANE
+def controls_in(dimensions: int, kinds: int = 1) -> Controls:
+    """Returns a fighter's controls in a game of so many dimensions and kinds of missiles."""
+    return HEIGHTS[kinds - 1] if dimensions == HEIGHT.dimensions else PLANE
 
 
 def controls_by_count(count: int) -> Controls:
-    """Returns a fighter's controls by their number.
+    """Returns a fighter's controls by their number, with height those for one kind of missile.
 
     Raises:
         ValueError: No game has so many.
@@ -77,7 +85,8 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
-        actions: whole numbers [n, controls], a level of each control.
+        actions: whole numbers [n, controls], a level of each control. With height fire level k is
+            a missile of the k-th kind.
         in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
             k + 1, because control 1 is a shot at the enemy nearest the nose.
 
@@ -104,9 +113,8 @@ def levels(values: np.ndarray, in_team: bool = False) -> np.ndarray:
     return np.rint(shares * of.highest_levels).astype(np.int32)
 
 
-def within_limits(values: np.ndarray) -> np.ndarray:
-    """Returns continuous actions [n, controls] clipped to the limits of controls."""
-    of = controls_by_count(values.shape[-1])
+def within_limits(values: np.ndarray, of: Controls) -> np.ndarray:
+    """Returns continuous actions [n, controls] clipped to the limits of the controls."""
     return np.clip(values, of.lowest, of.highest)
 
 

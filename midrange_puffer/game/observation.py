@@ -10,7 +10,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import HEIGHT, PLANE, Controls
+from midrange_puffer.game.actions import HEIGHTS, PLANE, Controls
 from midrange_puffer.game.parameters import FULL, RADAR, has_height, is_team, observed, sizes_of
 
 if TYPE_CHECKING:
@@ -112,28 +112,32 @@ def enemies_of(rows: Iterable[Rows]) -> Rows:
 FEATURES: tuple[Feature, ...] = features_of("default")
 STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
-HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHT)
+HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
+_HIGH = {
+    len(features_of(observation)): controls
+    for observation, controls in zip(_core.HEIGHTS, HEIGHTS, strict=True)
+}
 
 
 def controls_of(features: int) -> Controls:
     """Returns a fighter's controls in the games whose observation has so many features."""
-    return HEIGHT if features == len(HEIGHT_FEATURES) else PLANE
+    return _HIGH.get(features, PLANE)
 
 
 def levels_of(features: int) -> tuple[int, ...]:
     """Returns the numbers of levels of the controls in the games with so many features."""
     rows = rows_of(features)
     side = enemies_of(rows).rows if rows else 1
-    return _core.action_levels(side, side, controls_of(features).dimensions)
+    controls = controls_of(features)
+    return _core.action_levels(side, side, controls.dimensions, controls.kinds)
 
 
 def shows(observation: str, features: int) -> bool:
     """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
-    is_high = features == len(HEIGHT_FEATURES)
-    if is_high or observation == _core.HEIGHT:
-        return is_high and observation == _core.HEIGHT
+    if features in _HIGH or observation in _core.HEIGHTS:
+        return features == len(features_of(observation))
     count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
     if observation == RADAR:
         return features == of_sensors
@@ -154,12 +158,18 @@ class Seeing(Protocol):
         ...
 
 
-def _check_dimensions(name: str, features: int, here: int) -> None:
-    """Raises UsageError if a policy of so many features is of other dimensions."""
-    own = controls_of(features).dimensions
-    if own != here:
+def _check_controls(name: str, features: int, here: Controls) -> None:
+    """Raises UsageError if a policy of so many features has other controls than this game."""
+    own = controls_of(features)
+    if own.dimensions != here.dimensions:
         raise UsageError(
-            f"{name} is of dimensions = {own}: it cannot fly where dimensions = {here}"
+            f"{name} is of dimensions = {own.dimensions}: it cannot fly where dimensions = "
+            f"{here.dimensions}"
+        )
+    if own.kinds != here.kinds:
+        raise UsageError(
+            f"{name} is of loads of {own.kinds} types of missiles: it cannot fly where fighters "
+            f"carry {here.kinds}"
         )
 
 
@@ -167,7 +177,7 @@ def check_flies(name: str, player: Seeing, features: int) -> None:
     """Raises UsageError if a player cannot fly where a team observes `features`, or with height."""
     if not player.features or player.features == features:
         return
-    _check_dimensions(name, player.features, controls_of(features).dimensions)
+    _check_controls(name, player.features, controls_of(features))
     if not rows_of(player.features):
         raise UsageError(f"{name} is of one against one: it cannot fly in a team")
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
@@ -184,7 +194,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
-    _check_dimensions(name, features, 3 if observation == _core.HEIGHT else 2)
+    _check_controls(name, features, controls_of(len(features_of(observation))))
     count = _core.OBSERVATIONS[observation]
     if len(RADAR_FEATURES) in (features, count):
         own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
@@ -205,7 +215,7 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
             check_flies("a policy", player, count)
         return observation
     if has_height(parameters):
-        least, largest = [], _core.HEIGHT
+        least, largest = [], observed("default", parameters)
     else:
         *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
     counts = [player.features for player in players]
@@ -238,7 +248,7 @@ def spaces_of(
 
     features = len(features_of(observation, red_size, blue_size))
     controls = controls_of(features)
-    levels = _core.action_levels(red_size, blue_size, controls.dimensions)
+    levels = _core.action_levels(red_size, blue_size, controls.dimensions, controls.kinds)
     actions = {
         "discrete": gymnasium.spaces.MultiDiscrete(list(levels)),
         "continuous": gymnasium.spaces.Box(controls.lowest, controls.highest, dtype=np.float32),

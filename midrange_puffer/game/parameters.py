@@ -15,7 +15,15 @@ from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES
-from midrange_puffer.game.types import checked_mix, checked_types, parse_types, types_of
+from midrange_puffer.game.types import (
+    MISSILE,
+    checked_load,
+    checked_mix,
+    checked_types,
+    parse_load,
+    parse_types,
+    types_of,
+)
 from midrange_puffer.names import suggest
 
 # Values by the names of the table's rows. A row's type is int, float, or str for a choice.
@@ -56,9 +64,20 @@ TYPES = Parameter(
     "with height: changes to types of aircraft and missiles, and new ones: agile=light thrust=15, "
     "medium burn_time=10",
 )  # fmt: skip
+LOADS: tuple[Parameter, Parameter] = (
+    Parameter(
+        "rules", "red_missiles", str, "", 0, 0, "",
+        "with height: the load of red's fighters, medium:4,long:2, in place of ammunition and "
+        "red_missile; fire level 1 fires the first type, and so on",
+    ),
+    Parameter(
+        "rules", "blue_missiles", str, "", 0, 0, "", "with height: the load of blue's fighters",
+    ),
+)  # fmt: skip
 PARAMETERS: dict[str, Parameter] = {
-    **{row["name"]: Parameter(**row) for row in _core.parameter_rows()}, TYPES.name: TYPES,
-}  # fmt: skip
+    **{row["name"]: Parameter(**row) for row in _core.parameter_rows()},
+    **{row.name: row for row in (TYPES, *LOADS)},
+}
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
 FIRST_RULES = 1  # the version of files that state none
@@ -66,6 +85,7 @@ FIRST_RULES = 1  # the version of files that state none
 ADDITIONS: list[tuple[str, int, float | str]] = [
     *_core.parameter_additions(),
     (TYPES.name, 11, TYPES.default),
+    *((row.name, 12, row.default) for row in LOADS),
 ]
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
@@ -92,7 +112,10 @@ MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # pilots that use the missile 
 SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
-OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size", "dimensions")
+OBSERVED: tuple[str, ...] = (
+    *("sensing", "red_size", "blue_size", "dimensions"),
+    *(row.name for row in LOADS),
+)
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 
 OPTIONS: dict[str, Option] = {
@@ -173,12 +196,17 @@ def check(
 
 
 def _checked_text(row: Parameter, value: object) -> str:
-    """Returns `types`, or a mix of types, as it is stored. `resolve` checks a mix's names."""
+    """Returns a text as it is stored. `resolve` checks the names of types in mixes and loads."""
     if row.is_mixed:
         return checked_mix(str(value), row.choices, None)
     if not isinstance(value, str):
-        raise ValueError("must be a text, such as agile=light thrust=15")
-    return checked_types(value)
+        raise ValueError("must be a text")
+    return text_check(row)(value)
+
+
+def text_check(row: Parameter) -> Callable[[str], str]:
+    """Returns the check of a text, which returns it as it is stored, or raises ValueError."""
+    return checked_load if row in LOADS else checked_types
 
 
 def finite(value: object) -> float | None:
@@ -221,7 +249,7 @@ def resolve(
         _check_teams(values, teams)
     if has_height(values):
         _check_height(values)
-        _check_mixes(values)
+        _check_type_names(values)
     else:
         for name in _HEIGHT_ONLY:
             if values[name] != PARAMETERS[name].default:
@@ -229,9 +257,20 @@ def resolve(
     return values
 
 
-def _check_mixes(values: dict[str, Any]) -> None:
+def _check_type_names(values: dict[str, Any]) -> None:
     """Checks the names of the types that the sides fly, and puts mixes into their one order."""
     types = types_of(parse_types(values[TYPES.name]))
+    for row in LOADS:
+        single = row.name.removesuffix("s")
+        if values[row.name] and values[single] != PARAMETERS[single].default:
+            raise UsageError(
+                f"{row.name} = {values[row.name]} and {single} = {values[single]}: one of them "
+                "says what a fighter carries, not both"
+            )
+        try:
+            checked_load(values[row.name], list(types[MISSILE]))
+        except ValueError as error:
+            raise ValueError(f"{row.name} = {values[row.name]!r}: {error}") from None
     for row in PARAMETERS.values():
         if row.is_mixed:
             new = [name for name in types[row.name.partition("_")[2]] if name not in row.choices]
@@ -254,6 +293,11 @@ def is_team(parameters: Parameters) -> bool:
 def has_height(parameters: Parameters) -> bool:
     """True if fighters fly in three dimensions."""
     return parameters["dimensions"] == 3
+
+
+def kinds_of(parameters: Parameters) -> int:
+    """Returns how many types of missiles a fighter may carry at once."""
+    return max(1, *(len(parse_load(parameters.get(row.name, row.default))) for row in LOADS))
 
 
 def require_height(parameters: Parameters, what: str) -> None:
@@ -316,6 +360,7 @@ _PLANE_ONLY = tuple(
 _HEIGHT_ONLY = (
     *(row.name for row in PARAMETERS.values() if row.is_mixed),
     *("aircraft_spread", "missile_spread", TYPES.name),
+    *(row.name for row in LOADS),
 )
 
 
@@ -416,7 +461,8 @@ def observed(observation: str, parameters: Parameters) -> str:
     * Full information, one against one: `observation`, with "default" as it is.
     * Sensors, one against one: "radar".
     * Teams: "team"; with sensors "team_radar".
-    * With height: "height".
+    * With height: "height", or where fighters carry several types of missiles "height_2" or
+      "height_3".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -429,7 +475,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     if has_height(parameters):
         if observation != "default":
             raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")
-        return _core.HEIGHT
+        return _core.HEIGHTS[kinds_of(parameters) - 1]
     sensing, in_team = parameters["sensing"], is_team(parameters)
     own = RADAR if sensing == RADAR else "stg"
     allowed = ("default",) if in_team and own == "stg" else ("default", own)

@@ -93,9 +93,11 @@ class MissilePath(BodyPath):
         launched, burnt_out: Times of launch and of the motor's end [s].
         fate: FLYING, HIT, SPENT or LOST.
         guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every noted time.
+        kind: Place of its type in the load of its owner.
     """
 
     owner: int = 0
+    kind: int = 0
     launched: float = 0.0
     burnt_out: float = 0.0
     fate: str = FLYING
@@ -120,8 +122,8 @@ class Paths:
         fighters: Paths of the fighters, in the order of their numbers.
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
-        types: "aircraft" and "missile" -> of each side its type's name and the type of the package
-            that this is based on; empty in the plane.
+        types: "aircraft" and "missile" -> of each side -> the name of its type and of the type of
+            the package that this is based on, of each type in a load; empty in the plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -266,13 +268,14 @@ class Paths:
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
         # Computed from whole steps, so that it equals the noted time of the launcher to the bit.
         launched = int(self._sim.time[self._env]) - int(missiles["age"][slot])
-        return self._begin(owner, target, launched * self._sim.parameters["physics_dt"])
+        kind = int(missiles["kind"][slot]) if "kind" in missiles else 0
+        return self._begin(owner, target, launched * self._sim.parameters["physics_dt"], kind)
 
-    def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
+    def _begin(self, owner: int, target: int, launched: float, kind: int = 0) -> MissilePath:
         """Returns a new missile's path, which begins at its launcher's position."""
-        path = MissilePath(owner=owner, launched=launched)
+        path = MissilePath(owner=owner, launched=launched, kind=kind)
         shooter = self.fighters[owner]
-        path.burnt_out = launched + self._motor_times[shooter.side]
+        path.burnt_out = launched + self._motor_times[shooter.side][kind]
         if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
             path.times.append(launched)
             for name in ("x", "y", "speed", "heading"):
@@ -348,22 +351,36 @@ class Paths:
         path.lift.append(up)
 
 
-def _types(sim: Simulation, env: int) -> tuple[dict[str, list[tuple[str, str]]], list[float]]:
+def _types(
+    sim: Simulation, env: int
+) -> tuple[dict[str, list[list[tuple[str, str]]]], list[list[float]]]:
     """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
     flown = flown_types(sim.parameters)
     if flown is None:
-        return {}, [sim.parameters["missile_burn_time"]] * len(SEATS)
+        return {}, [[sim.parameters["missile_burn_time"]]] * len(SEATS)
     changes = parse_types(sim.parameters["types"])
     drawn = {name: values[env].tolist() for name, values in sim.types.items()}
-    types: dict[str, list[tuple[str, str]]] = {}
-    for kind in KINDS:
-        names = [flown.names[kind][number] for number in drawn[kind]]
-        types[kind] = [(name, changes[name].base if name in changes else name) for name in names]
-    motors = []
-    for side, number in enumerate(drawn[MISSILE]):
+    numbers = {kind: [[number] for number in drawn[kind]] for kind in KINDS}
+    for side, load in enumerate(flown.loads):
+        if load:
+            numbers[MISSILE][side] = [number for number, _ in load]
+
+    def named(kind: str, number: int) -> tuple[str, str]:
+        name = flown.names[kind][number]
+        return name, changes[name].base if name in changes else name
+
+    def burns(side: int, number: int) -> float:
         fields = dict(zip(FIELDS[MISSILE], flown.fields[MISSILE][number], strict=True))
         burn = fields["burn_time"] + fields["sustain_time"]
-        motors.append(drawn["missile_burn_time_factor"][side] * burn)
+        return drawn["missile_burn_time_factor"][side] * burn
+
+    types = {
+        kind: [[named(kind, number) for number in of_side] for of_side in numbers[kind]]
+        for kind in KINDS
+    }
+    motors = [
+        [burns(side, number) for number in of_side] for side, of_side in enumerate(numbers[MISSILE])
+    ]
     return types, motors
 
 

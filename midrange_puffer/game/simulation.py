@@ -20,6 +20,7 @@ from midrange_puffer.game.parameters import (
     finite,
     has_height,
     is_team,
+    kinds_of,
     needs_map,
     observed,
     require_height,
@@ -179,7 +180,7 @@ class Simulation:
         rudder: float | None = None,
         climb: float | None = None,
         throttle: float | None = None,
-        ammo: int | None = None,
+        ammo: int | Sequence[int] | None = None,
         alive: bool | None = None,
     ) -> None:
         """Changes the given values of one fighter.
@@ -201,12 +202,23 @@ class Simulation:
         if throttle is not None:
             state["throttle"] = _within("throttle", throttle, 0, 1)
         if ammo is not None:
-            state["ammunition"] = _whole_within("ammo", ammo, 0, MAX_AMMUNITION)
+            state |= self._left(ammo)
         if alive is not None:
             if alive not in (False, True):
                 raise ValueError(f"alive = {alive!r}: must be True or False")
             state["alive"] = int(alive)
         self._core.set_fighter(env, fighter, state)
+
+    def _left(self, ammo: int | Sequence[int]) -> dict[str, int]:
+        """Returns a fighter's missiles left, by the core's names."""
+        kinds = kinds_of(self.parameters)
+        counts = [ammo] if isinstance(ammo, int | np.integer) else list(ammo)
+        if len(counts) != kinds:
+            raise ValueError(f"ammo = {ammo!r}: must be {kinds} numbers, one for each type")
+        counts = [_whole_within("ammo", count, 0, MAX_AMMUNITION) for count in counts]
+        total = _whole_within("the sum of ammo", sum(counts), 0, MAX_AMMUNITION)
+        second, third = (*counts[1:], 0, 0)[:2]
+        return {"ammunition": total, "ammunition_2": second, "ammunition_3": third}
 
     def set_missile(
         self,
@@ -223,6 +235,7 @@ class Simulation:
         target: int | None = None,
         z: float | None = None,
         climb_deg: float | None = None,
+        kind: int = 0,
     ) -> None:
         """Puts a missile into a slot.
 
@@ -235,6 +248,7 @@ class Simulation:
             rudder: its position; with height a missile has none.
             target: the fighter that it flies at; None: the first enemy.
             z, climb_deg: with height its height [m] and the angle of its climb [degrees]; None: 0.
+            kind: the place of its type in the load of its owner, from 0.
 
         Raises:
             ValueError: A value is out of range, or the target is on the owner's side.
@@ -246,6 +260,7 @@ class Simulation:
             "owner": owner,
             "target": self._first_enemy(owner) if target is None else operator.index(target),
             "age": _whole_within("age", age, 0, MAX_AGE),
+            "kind": _whole_within("kind", kind, 0, kinds_of(self.parameters) - 1),
         }
         state |= _body("missile", x, y, speed, rudder)
         state |= {"z": 0.0, "direction_x": 1.0, "direction_y": 0.0, "direction_z": 0.0}
@@ -304,7 +319,8 @@ class Simulation:
         float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle; with height also z,
         vz, and climb, the actuator's position. int32: alive, ammo (missiles left), wait (physics
         steps until the next launch is allowed), pressed (physics steps spent pressing, counted if
-        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`).
+        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`). With height load, int32
+        [num_envs, fighters, MAX_LOADED], has the missiles left of each type in the load.
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
         return _motion(state) | {
@@ -314,7 +330,7 @@ class Simulation:
             "wait": np.maximum(state["ready"] - engagement["time"], 0),
             "pressed": state["pressed"],
             "pilot": state["pilot"],
-            **({"climb": state["climb"]} if "climb" in state else {}),
+            **({"climb": state["climb"], "load": _load(state)} if "climb" in state else {}),
         }
 
     @property
@@ -348,10 +364,12 @@ class Simulation:
         """The missiles' states by name, copies [num_envs, slots]; all zero where no missile flies.
 
         float32: x y [m], vx vy speed [m/s], heading [rad], rudder; with height also z and vz.
-        int32: active, owner, target, age [physics steps].
+        int32: active, owner, target, age [physics steps]; with height also kind, the place of its
+        type in the load of its owner, from 0.
         """
         state = self._core.read("missile")
-        out = _motion(state) | {name: state[name] for name in ("active", "owner", "target", "age")}
+        names = ("active", "owner", "target", "age", "kind")
+        out = _motion(state) | {name: state[name] for name in names if name in state}
         return {name: np.where(state["active"], values, 0) for name, values in out.items()}
 
     @property
@@ -515,6 +533,12 @@ def _body(
         if value is not None:
             state[name] = _within(f"{kind} {name}", value, low, high)
     return state
+
+
+def _load(state: dict[str, np.ndarray]) -> np.ndarray:
+    """Returns the missiles left of each type in a load, int32 [num_envs, fighters, types]."""
+    others = [state["ammunition_2"], state["ammunition_3"]]
+    return np.stack([state["ammunition"] - sum(others), *others], axis=-1)
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ The parameter `types` is a text of changes to the package's types, and of new ty
 
 makes a type of aircraft, `agile`, that is `light` with another thrust and turn radius, and changes
 `medium`. `red_aircraft` and its like name one type, or a mix of several: "light:2,agile:1".
+`red_missiles` is a load: how many missiles of which types each fighter carries, "medium:4,long:2".
 """
 
 import math
@@ -20,6 +21,8 @@ from midrange_puffer.names import suggest
 AIRCRAFT, MISSILE = KINDS = ("aircraft", "missile")
 BASED_ON = "based_on"  # the key of a new type's section that names the type it begins as
 MAX_TYPES: int = _core.MAX_TYPES  # of a kind
+MAX_LOADED: int = _core.MAX_KINDS  # types in a load
+MAX_MISSILES: int = _core.MAX_MISSILES  # of a fighter
 LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
 LEAST_RISE = 0.01  # Mach, between the onset and the peak of the drag rise
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -291,6 +294,52 @@ def checked_mix(text: str, names: Sequence[str], new: Iterable[str] | None = ())
     return ",".join(f"{name}:{shares[name] / least:.9g}" for name in order)
 
 
+# Loads --------------------------------------------------------------------------------------------
+
+
+def parse_load(text: str) -> dict[str, int]:
+    """Returns the number of missiles of each type in a load: of "medium:4,long:2" both.
+
+    Raises:
+        ValueError: A number is not whole or below 1, a name is given twice, or the load has too
+            many types or missiles.
+    """
+    load: dict[str, int] = {}
+    for part in text.split(",") if text.strip() else ():
+        name, _, count = (word.strip() for word in part.partition(":"))
+        if name in load:
+            raise ValueError(f"{name} is given twice")
+        if not (count.isascii() and count.isdecimal()) or int(count) < 1:
+            raise ValueError(f"{name}: its number, {count!r}, must be a whole number above 0")
+        load[name] = int(count)
+    if len(load) > MAX_LOADED:
+        raise ValueError(f"{len(load)} types of missiles: a load has at most {MAX_LOADED}")
+    if sum(load.values()) > MAX_MISSILES:
+        raise ValueError(f"{sum(load.values())} missiles: a fighter carries at most {MAX_MISSILES}")
+    return load
+
+
+def checked_load(text: str, names: Sequence[str] | None = None) -> str:
+    """Returns a load as it is stored.
+
+    Args:
+        text: the load.
+        names: the types of missiles; None: they are not known yet, so that any name can be one.
+
+    Raises:
+        ValueError: As `parse_load`; or a name is not one of them.
+    """
+    try:
+        load = parse_load(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; a load is like medium:4,long:2") from None
+    for name in load:
+        if not _NAME.fullmatch(name) or (names is not None and name not in names):
+            wanted = ", ".join(PACKAGE[MISSILE] if names is None else names)
+            raise ValueError(f"{name!r}: a load is of {wanted}{suggest(name, names or ())}")
+    return ",".join(f"{name}:{count}" for name, count in load.items())
+
+
 @dataclass(frozen=True)
 class FlownTypes:
     """The types of a game as `_core.Core` takes them.
@@ -299,11 +348,14 @@ class FlownTypes:
         names: of each kind, its types in the core's order.
         fields: of each kind and type, its values in the order of `FIELDS`.
         shares: of each kind, side and type, the share of engagements in which the side flies it.
+        loads: of each side, the type's number and the number of missiles of each type in its load;
+            empty without a load.
     """
 
     names: Mapping[str, tuple[str, ...]]
     fields: Mapping[str, Sequence[Sequence[float]]]
     shares: Mapping[str, Sequence[Sequence[float]]]
+    loads: Sequence[Sequence[tuple[int, int]]]
 
 
 def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
@@ -315,10 +367,15 @@ def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
     if parameters["dimensions"] != 3:
         return None
     types = types_of(parse_types(parameters["types"]))
+    loads = [parse_load(parameters[f"{side}_missiles"]) for side in ("red", "blue")]
     mixes = {
         kind: [parse_shares(parameters[f"{side}_{kind}"]) for side in ("red", "blue")]
         for kind in KINDS
     }
+    for side, load in enumerate(loads):
+        if load:
+            mixes[MISSILE][side] = {next(iter(load)): 1.0}
+    order = tuple(types[MISSILE])
     return FlownTypes(
         names={kind: tuple(types[kind]) for kind in KINDS},
         fields={kind: [[*fields.values()] for fields in types[kind].values()] for kind in KINDS},
@@ -326,4 +383,5 @@ def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
             kind: [[mix.get(name, 0.0) for name in types[kind]] for mix in mixes[kind]]
             for kind in KINDS
         },
+        loads=[[(order.index(name), count) for name, count in load.items()] for load in loads],
     )

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.distributions import Normal
 from torch.nn import functional
 
-from midrange_puffer.game.actions import PLANE, controls_by_count
 from midrange_puffer.game.observation import Rows
 from midrange_puffer.puffer_import import contained
 
@@ -111,17 +111,15 @@ class GaussianActor(nn.Linear):
 
     Args:
         hidden_size: number of hidden features.
-        heads: number of controls.
+        low, high: the ends of the controls' ranges, float32 [controls].
     """
 
     middle: torch.Tensor
     reach: torch.Tensor
 
-    def __init__(self, hidden_size: int, heads: int = PLANE.count) -> None:
-        super().__init__(hidden_size, heads)
-        self.spread = nn.Parameter(torch.empty(heads))
-        controls = controls_by_count(heads)
-        low, high = controls.lowest, controls.highest
+    def __init__(self, hidden_size: int, low: np.ndarray, high: np.ndarray) -> None:
+        super().__init__(hidden_size, len(low))
+        self.spread = nn.Parameter(torch.empty(len(low)))
         self.register_buffer("middle", torch.from_numpy((high + low) / 2), persistent=False)
         self.register_buffer("reach", torch.from_numpy((high - low) / 2), persistent=False)
 
@@ -131,8 +129,9 @@ class GaussianActor(nn.Linear):
         nn.init.zeros_(self.spread)
         chance = torch.tensor(fire_bias, dtype=torch.float64).sigmoid()
         with torch.no_grad():
-            # An action fires if it is above the middle of the range.
-            self.bias[-1] = self.std[-1] * torch.special.ndtri(chance)
+            # An action fires if it is above 0.5: of one kind of missile, the middle of the range.
+            threshold = (0.5 - self.middle[-1]) / self.reach[-1]
+            self.bias[-1] = threshold + self.std[-1] * torch.special.ndtri(chance)
 
     @property
     def std(self) -> torch.Tensor:

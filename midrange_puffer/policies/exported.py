@@ -37,7 +37,7 @@ from midrange_puffer.errors import CheckpointError, require
 from midrange_puffer.files import read_whole
 from midrange_puffer.game.actions import HEIGHT, controls, controls_in
 from midrange_puffer.game.observation import controls_of, features_of, levels_of
-from midrange_puffer.game.parameters import is_team, observed, sizes_of
+from midrange_puffer.game.parameters import is_team, kinds_of, observed, sizes_of
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
@@ -160,11 +160,11 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
     env = entries["env"]
     sizes, in_team = sizes_of(env), is_team(env)
     observation = observed(env["observation"], env)
-    own = controls_in(env["dimensions"])
+    own = controls_in(env["dimensions"], kinds_of(env))
     if env["action_mode"] == "continuous":
         key, values = "range", np.stack((own.lowest, own.highest), axis=1)
     else:
-        counts = _core.action_levels(*sizes, own.dimensions)
+        counts = _core.action_levels(*sizes, own.dimensions, own.kinds)
         levels = np.arange(max(counts))[:, None]
         columns = controls(np.tile(levels, own.count), in_team).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]

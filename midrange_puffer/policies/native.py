@@ -5,9 +5,8 @@ import torch
 from torch import nn
 
 from midrange_puffer import _learner
-from midrange_puffer.game.actions import controls_by_count
 from midrange_puffer.game.observation import enemies_of, rows_of
-from midrange_puffer.policies.actors import STD, LevelActor
+from midrange_puffer.policies.actors import STD, GaussianActor, LevelActor
 from midrange_puffer.policies.networks import Policy
 
 
@@ -55,13 +54,14 @@ def make_network(
         own, *others = rows
         kinds = [(kind.rows, kind.features, kind.place) for kind in others]
         entities = own.features, policy.entity_size, others.index(enemies_of(rows)), kinds
-    controls = controls_by_count(policy.action_size)
-    low, high = controls.lowest, controls.highest
+    actor = policy.actor
+    is_continuous = isinstance(actor, GaussianActor)
+    ranges = (actor.middle.tolist(), actor.reach.tolist()) if is_continuous else None
     return _learner.Network(
         features,
         (policy.hidden_size,) * policy.hidden_layers,
         levels,
-        np.stack([(high + low) / 2, (high - low) / 2]),
+        ranges,
         STD,
         threads,
         learns,

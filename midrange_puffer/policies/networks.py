@@ -116,15 +116,16 @@ class Policy(PolicyModule):
         if self.rows:
             self.pooling = EntityEncoder(self.rows, entity_size)  # the name that model files use
             width = self.pooling.width
-        levels = getattr(env.single_action_space, "nvec", None)
+        actions: Any = env.single_action_space  # MultiDiscrete, or Box if continuous
+        levels = getattr(actions, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
-        self.action_size = env.single_action_space.shape[0]
+        self.action_size = actions.shape[0]
         layers: list[nn.Module] = []
         for size in (width, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
         self.encoder = nn.Sequential(*layers)
         if levels is None:
-            self.actor = GaussianActor(hidden_size, self.action_size)
+            self.actor = GaussianActor(hidden_size, actions.low, actions.high)
         elif self.rows:
             self.actor = TargetActor(
                 hidden_size, levels[:-1].tolist(), enemies_of(self.rows), entity_size

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.game.actions import controls, within_limits
-from midrange_puffer.game.observation import rows_of
+from midrange_puffer.game.observation import controls_of, rows_of
 from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Policy
@@ -72,7 +72,7 @@ class Player:
             outputs = self.see(observations, envs)
             actions = (likeliest(outputs) if noise is None else draw(outputs, noise)[0]).numpy()
         if self.policy.is_continuous:
-            return within_limits(actions)
+            return within_limits(actions, controls_of(self.features))
         return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()

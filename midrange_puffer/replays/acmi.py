@@ -118,17 +118,18 @@ def _fighter(path: FighterPath, replay: Replay, paths: Paths) -> _Body:
 
 def _missile(path: MissilePath, side: int, number: int, paths: Paths) -> _Body:
     properties = (
-        f"{_name(paths, MISSILE, side)},Type=Weapon+Missile,Parent={_fighter_id(path.owner)},"
-        f"LockedTarget={_fighter_id(path.targets[0])},{_side(side)}"
+        f"{_name(paths, MISSILE, side, path.kind)},Type=Weapon+Missile,"
+        f"Parent={_fighter_id(path.owner)},LockedTarget={_fighter_id(path.targets[0])},"
+        f"{_side(side)}"
     )
     return _Body(f"{FIRST_MISSILE + number:x}", path, properties)
 
 
-def _name(paths: Paths, kind: str, side: int) -> str:
-    """Returns the properties that name the type of a side's fighters or missiles."""
+def _name(paths: Paths, kind: str, side: int, place: int = 0) -> str:
+    """Returns the properties that name the type of a side's fighters, or of a missile's place."""
     if not paths.types:
         return "Name=Fighter" if kind == AIRCRAFT else "Name=Missile"
-    name, base = paths.types[kind][side]
+    name, base = paths.types[kind][side][place]
     return f"Name={NAMES[base]}" if name == base else f"Name={NAMES[base]},LongName={name}"
 
 

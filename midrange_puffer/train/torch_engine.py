@@ -11,6 +11,7 @@ import torch
 
 from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.actions import within_limits
+from midrange_puffer.game.observation import controls_of
 from midrange_puffer.policies.actors import PolicyModule, draw, judge, noise_for
 from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train.engine import BeginPart, Outputs, TimeStep
@@ -74,7 +75,9 @@ class TorchEngine:
         buffers["rewards"][rows, step] = torch.from_numpy(inputs.rewards).to(device)
         buffers["terminals"][rows, step] = state["done"].float()
         actions = taken.result()
-        return within_limits(actions) if bare.is_continuous else actions
+        if bare.is_continuous:
+            return within_limits(actions, controls_of(bare.features))
+        return actions
 
     @torch.no_grad()
     def score(self, experience: Segments, rows: torch.Tensor) -> Outputs:

@@ -20,6 +20,7 @@ from midrange_puffer.game.parameters import (
     OBSERVATIONS,
     PILOTS,
     SENSOR_PILOTS,
+    kinds_of,
     resolve,
     seat_weights,
 )
@@ -49,6 +50,7 @@ FIGHTS = {
     "height": (AGENT, "height", (1, 1)),
     "height pilots": (ALL_PILOTS, "height", (1, 1)),
     "height drawn": (ALL_PILOTS, "height", (1, 1)),
+    "height loaded": (ALL_PILOTS, "height_3", (1, 1)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -70,8 +72,9 @@ HASHES = {
     "patient": (0x701599D7110BB0F3, 0x463CDABAEE8CEB45),
     "1v2 radar patient": (0xD8B511905351E9DD, 0x957F878BA4018159),
     "height": (0x83DB2BDC4DBFE9A5, 0x0AA89E7C2BF05DEA),
-    "height pilots": (0x5E21750D33DDB321, 0xD80CD872CDBAA008),
-    "height drawn": (0x6EFB8BF16086E6CF, 0x309ECC511C19B453),
+    "height pilots": (0x1582C593936760C1, 0xEF34ED9BA8691964),
+    "height drawn": (0xC64F8475F3196EBD, 0xB7CBFE22D61BF889),
+    "height loaded": (0x63C8C081260796B3, 0x60E3B7DBF322CA7A),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -79,23 +82,30 @@ ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 # Types that each engagement draws.
 DRAWN = {"red_aircraft": "light,heavy", "blue_missile": "medium,long,short"}
 DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
+# Loads, whose missiles are varied.
+LOADED = {"red_missiles": "long:2,medium:3,short:1", "blue_missiles": "medium:2,short:2"}
+LOADED |= {"missile_spread": 0.3}
+TYPES = {"height drawn": DRAWN, "height loaded": LOADED}  # number 0 is none
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
 SENSING = ("full", "radar")
 EACH_GAME = pytest.mark.parametrize(
     "game",
-    [{}, {"sensing": "radar"}, {"dimensions": 3}, {"dimensions": 3, **DRAWN}],
-    ids=["full", "radar", "height", "height, drawn"],
+    [
+        *({}, {"sensing": "radar"}, {"dimensions": 3}),
+        *({"dimensions": 3, **types} for types in TYPES.values()),
+    ],
+    ids=["full", "radar", "height", *TYPES],
 )
 
 
 @functools.cache
 def random_actions(
-    agents: int, decisions: int, key: int = 0, enemies: int = 1, dimensions: int = 2
+    agents: int, decisions: int, key: int = 0, shots: int = 1, dimensions: int = 2
 ) -> np.ndarray:
     """Actions int32 [decisions, agents, controls] as tests/support/state_hash.c draws them.
 
-    Every tenth is a shot, at one of so many `enemies`.
+    Every tenth is a shot, of one of so many levels: enemies or kinds of missiles.
     """
     bits = np.array(
         [
@@ -103,7 +113,7 @@ def random_actions(
             for decision in range(decisions)
         ]
     )
-    fire = np.where(bits[..., 2] % 10 == 0, 1 + bits[..., 3] % enemies, 0)
+    fire = np.where(bits[..., 2] % 10 == 0, 1 + bits[..., 3] % shots, 0)
     climb = [bits[..., 1] // 3 % 5] if dimensions == 3 else []
     return np.stack([bits[..., 0] % 5, *climb, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
 
@@ -120,9 +130,9 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     shares, observation, (red, blue) = FIGHTS[fight]
     weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
     sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
-    dimensions = 3 if observation == _core.HEIGHT else 2
+    dimensions = 3 if observation in _core.HEIGHTS else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
-    parameters = resolve(game | (DRAWN if fight == "height drawn" else {}), teams=True)
+    parameters = resolve(game | TYPES.get(fight, {}), teams=True)
     core = _core.Core(
         parameters,
         ENGAGEMENTS,
@@ -137,9 +147,8 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
     checksum = 0
-    for actions in random_actions(
-        core.agents, DECISIONS, enemies=max(red, blue), dimensions=dimensions
-    ):
+    shots = max(red, blue, kinds_of(parameters))
+    for actions in random_actions(core.agents, DECISIONS, shots=shots, dimensions=dimensions):
         core.step(actions, observations, rewards, *ends)
         core.take_records()
         checksum = add_bits(add_bits(checksum, observations), rewards)
@@ -154,9 +163,9 @@ def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
 def program_arguments(fight: str) -> list[str]:
     """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
-    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, _core.HEIGHT].index(observation)
-    drawn = int(fight == "height drawn")
-    words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, drawn, *seat_weights(shares)]
+    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, *_core.HEIGHTS].index(observation)
+    types = ["", *TYPES].index(fight if fight in TYPES else "")
+    words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, types, *seat_weights(shares)]
     return [str(word) for word in words]
 
 

@@ -43,7 +43,7 @@ def test_draws_are_those_of_the_rules():
         engagement, episode = (int(keys[name][env, 0]) for name in ("engagement", "episode"))
         for side in (RED, BLUE):
             expected = draw(parameters, seed, engagement, episode, side)
-            assert names(sim, env, side) == (expected.aircraft, expected.missile)
+            assert names(sim, env, side) == (expected.aircraft, *expected.missiles)
             for of, factors in (
                 (FACTORS, expected.aircraft_factors),
                 (MISSILE_FACTORS, expected.missile_factors),

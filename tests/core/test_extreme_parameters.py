@@ -33,7 +33,9 @@ def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisio
 
 def fly_all_randomly(rng: np.random.Generator, sim: Simulation, decisions: int) -> None:
     for _ in range(decisions):
-        sim.step(rng.uniform(-1, 1, (*sim.rewards.shape, sim.core.controls)))
+        controls = rng.uniform(-1, 1, (*sim.rewards.shape, sim.core.controls))
+        controls[..., -1] *= 3  # also at other enemies, or of other kinds
+        sim.step(controls)
         assert np.isfinite(sim.rewards).all()
     assert np.isfinite(sim.observe()).all()
     for group in (sim.fighters, sim.missiles):

@@ -30,8 +30,7 @@ from reference_height_pilots import HeightPilot
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import PILOTS, SENSOR_PILOTS
 
-FEATURES = _core.feature_rows(_core.HEIGHT)
-SCALES = np.array([scale for _, scale, _, _ in FEATURES])
+FEATURES = _core.feature_rows(_core.HEIGHTS[0])
 LATERAL = np.array([lateral for _, _, lateral, _ in FEATURES], bool)
 
 
@@ -103,6 +102,13 @@ OWN = {
     "red_missile": "far:1,medium:1",
     "blue_missile": "short",
 }
+# Both sides carry several kinds, whose factors are drawn.
+LOADED = {
+    "red_missiles": "medium:2,long:2,short:2",
+    "blue_missiles": "short:1,medium:2",
+    "missile_spread": 0.2,
+}
+ONE_LOADED = {"red_missiles": "short:2,medium:3", "blue_missile": "long:1,medium:1"}
 # Fewer types, since the reference takes seconds for R_NEZ of each missile against each aircraft.
 SPREAD = {name: DRAWN[name] for name in ("aircraft_spread", "missile_spread")}
 OTHER = {"blue_aircraft": "heavy", "red_missile": "long", **SPREAD}
@@ -121,7 +127,7 @@ OTHERWISE = {
 }
 
 
-def random_controls(seed: int, num_envs: int) -> Iterator[np.ndarray]:
+def random_controls(seed: int, num_envs: int, kinds: int = 1) -> Iterator[np.ndarray]:
     """Yields controls [num_envs, 2, 4], held for four decisions on average; shots every 4 s."""
     random, count = np.random.default_rng(seed), 0
     held = np.zeros((num_envs, 2, 4), np.float32)
@@ -129,19 +135,23 @@ def random_controls(seed: int, num_envs: int) -> Iterator[np.ndarray]:
         fresh = random.uniform([-1, -1, 0, 0], 1, held.shape).astype(np.float32)
         held = np.where(random.random((num_envs, 2, 1)) < 0.25, fresh, held)
         held[..., 3] = count % 8 == 1
+        if kinds > 1:
+            held[..., 3] *= random.uniform(0.4, kinds + 1, held.shape[:2])
         yield held
         count += 1
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, DRAWN, OWN, OTHERWISE], ids=["default", "drawn", "own", "otherwise"]
+    ("settings", "kinds"),
+    [({}, 1), (DRAWN, 1), (OWN, 1), (OTHERWISE, 1), (LOADED, 3), (ONE_LOADED, 2)],
+    ids=["default", "drawn", "own", "otherwise", "loaded", "one loaded"],
 )
-def test_whole_fights(types, settings):
+def test_whole_fights(types, settings, kinds):
     """Both fly to the same places under random controls, and end alike."""
     game = Game(flown(types) if settings is OWN else types, 4, 3, **(CLOSE | settings))
     fights = {env: game.copy(env) for env in range(4)}
     hits = gone = forks = decisions = 0
-    for controls in random_controls(5, 4):
+    for controls in random_controls(5, 4, kinds):
         game.sim.step(controls)
         for env, fight in [*fights.items()]:
             fight.margins.clear()
@@ -190,7 +200,12 @@ def test_all_pilots_fight():
 
 @pytest.mark.parametrize(
     ("red", "blue", "settings"),
-    [*((*pair, {}) for pair in PAIRS), ("ace", "crank", OTHER), nightly("ace", "crank", FEW)],
+    [
+        *((*pair, {}) for pair in PAIRS),
+        ("ace", "crank", OTHER),
+        ("ace", "crank", {"red_missiles": "medium:2,long:1", "blue_missiles": "short:2,medium:2"}),
+        nightly("ace", "crank", FEW),
+    ],
 )
 def test_pilots(types, red, blue, settings):
     """Commands, states, ends and rewards of decisions at random moments are the reference's."""
@@ -214,23 +229,27 @@ def test_pilots(types, red, blue, settings):
             assert agree or near_call(fight)
             seen, forks, guided = seen + 1, forks + (not agree), guided + len(fight.missiles)
     assert seen > 40
-    assert guided > 15
+    assert guided > 10
     assert forks <= 2
 
 
-def observed(fight: Fight, seat: int) -> np.ndarray:
+def observed(fight: Fight, seat: int, kinds: int = 1) -> np.ndarray:
     """Returns the reference's observation."""
-    values = fight.observe(seat)
-    assert values.keys() == {name for name, *_ in FEATURES}
-    return np.clip([values[name] for name, *_ in FEATURES] / SCALES, -1, 1)
+    values, features = fight.observe(seat), _core.feature_rows(_core.HEIGHTS[kinds - 1])
+    assert values.keys() == {name for name, *_ in features}
+    return np.clip([values[name] / scale for name, scale, *_ in features], -1, 1)
 
 
-@pytest.mark.parametrize("settings", [{}, {"gravity": 7, "time_limit": 500}, DRAWN])
-def test_observations(types, settings):
+@pytest.mark.parametrize(
+    ("settings", "kinds"),
+    [({}, 1), ({"gravity": 7, "time_limit": 500}, 1), (DRAWN, 1), (LOADED, 3), (ONE_LOADED, 2)],
+)
+def test_observations(types, settings, kinds):
     """All features of random fights, by the core's own states, are the reference's."""
     settings = CLOSE | {"start_height_max": 13_500} | settings
-    game, worst, missiles = Game(types, 6, 9, **settings), np.zeros(len(FEATURES)), 0
-    for number, controls in enumerate(random_controls(1, 6)):
+    features = _core.feature_rows(_core.HEIGHTS[kinds - 1])
+    game, worst, missiles = Game(types, 6, 9, **settings), np.zeros(len(features)), 0
+    for number, controls in enumerate(random_controls(1, 6, kinds)):
         if game.sim.outcome.all() or number == 90:
             break
         game.sim.step(controls)
@@ -239,9 +258,9 @@ def test_observations(types, settings):
             fight = game.copy(env)
             missiles += len(fight.missiles)
             for seat in (RED, BLUE):
-                worst = np.maximum(worst, np.abs(observed(fight, seat) - shown[env, seat]))
+                worst = np.maximum(worst, np.abs(observed(fight, seat, kinds) - shown[env, seat]))
     assert missiles > 50
-    wrong = {name: error for (name, *_), error in zip(FEATURES, worst, strict=True) if error > 2e-5}
+    wrong = {name: error for (name, *_), error in zip(features, worst, strict=True) if error > 2e-5}
     assert not wrong
 
 
@@ -258,13 +277,13 @@ def test_the_enemys_reach_counts_the_approach_in_space(types):
 @pytest.mark.parametrize("beyond", [-500, 500])
 def test_the_guard_counts_the_angle_in_space(types, beyond):
     """An ace that dives at a missile has it on its nose: it evades up to the full guard."""
-    settings = KNOWN | exactly(ace_guard=8_000, ace_cold_time=100)
+    settings = KNOWN | exactly(ace_guard=2_000, ace_cold_time=100)
     game = Game(types, 1, 0, red="ace", **settings)
     game.place(RED, z=12_000, climb_deg=-45)
     game.place(BLUE, x=60_000, z=12_000, heading_deg=180)
     shot = {"y": 0, "heading_deg": 180, "climb_deg": 45, "speed": 700, "age": 100}
     distance = 10_000.0
-    for _ in range(5):  # to so much beyond the guard
+    for _ in range(5):  # to so much beyond the guard, with height four times as much
         side = distance * sin(radians(45))
         game.sim.set_missile(0, 0, owner=BLUE, x=side, z=12_000 - side, **shot)
         fight = game.copy()

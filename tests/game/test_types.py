@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from flights import states
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,13 +25,6 @@ HEIGHT = {"dimensions": 3}
 
 def text_of(name: str, base: str, fields: dict[str, float]) -> str:
     return " ".join([f"{name}={base}", *(f"{key}={value!r}" for key, value in fields.items())])
-
-
-def states(sim: Simulation) -> dict[str, np.ndarray]:
-    """Returns all fields of fighters and missiles, and all observations."""
-    read = {f"{kind}.{name}": values for kind in ("fighter", "missile")
-            for name, values in sim.core.read(kind).items()}  # fmt: skip
-    return read | {"observations": sim.observe()}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from midrange_puffer.train.experience import GATHERED
         ({"widths": ()}, "1 to 3 layers"),
         ({"widths": (16,) * 4}, "1 to 3 layers"),
         ({"features": 0}, "features = 0"),
-        ({"levels": (9, 9, 9)}, "15 at most together"),
+        ({"levels": (9, 9, 19)}, "31 at most together"),
         ({"levels": (5, 3)}, "3 or 4 numbers"),
         ({"levels": (2,) * 5}, "3 or 4 numbers"),
         ({"levels": None, "ranges": [[0] * 2, [1] * 2]}, "3 or 4 numbers each"),

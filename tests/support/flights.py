@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import atan2, degrees, hypot
 
+import numpy as np
 from scenes import BLUE, RED, State, controls, fighter, place, read, turned
 
 from midrange_puffer import Simulation
@@ -120,3 +121,10 @@ def with_room(values: dict[str, float | str]) -> dict[str, float | str]:
         room = {"start_spacing_min": 100.0, "start_spacing_max": 100.0}
         return values | room | {"start_range_min": 3_000.0, "start_range_max": 9_000.0}
     return values
+
+
+def states(sim: Simulation) -> dict[str, np.ndarray]:
+    """Returns all fields of fighters and missiles, and all observations."""
+    read = {f"{kind}.{name}": values for kind in ("fighter", "missile")
+            for name, values in sim.core.read(kind).items()}  # fmt: skip
+    return read | {"observations": sim.observe()}

@@ -14,7 +14,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from reference_height import Fields
-from reference_height_fight import BLUE, RED, Fight, Fighter, Missile, Reach, draw, varied
+from reference_height_fight import (
+    BLUE,
+    RED,
+    Fight,
+    Fighter,
+    Missile,
+    Reach,
+    draw,
+    full_load,
+    varied,
+)
 
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.simulation import Simulation
@@ -42,7 +52,7 @@ NEAR = {
 # What pilots estimate, by parameters, missile and enemy: finding R_NEZ takes seconds, so all games
 # with the same parameters share it. The mix of types and its spread change no estimate.
 REACHES: dict[tuple, Reach] = {}
-OF_NO_REACH = ("_aircraft", "_missile", "_spread")
+OF_NO_REACH = ("_aircraft", "_missile", "_missiles", "_spread")
 
 
 class Game:
@@ -62,6 +72,7 @@ class Game:
     def copy(self, env: int = 0) -> Fight:
         """Returns the core's state of an engagement as the reference keeps it."""
         fighters, missiles = self.sim.core.read("fighter"), self.sim.core.read("missile")
+        kinds = len(full_load(self.p, RED))
 
         def state(group: dict[str, np.ndarray], names: Sequence[str], index: int) -> np.ndarray:
             return np.array([group[name][env, index] for name in names], float)
@@ -73,17 +84,25 @@ class Game:
             fired = fighters["shots"][env, seat] > 0
             last = int(fighters["launched"][env, seat]) if fired else None
             body = state(fighters, (*STATE, *ACTUATORS), seat)
-            return Fighter(body, f["ammunition"], bool(f["alive"]), last, f["pressed"])
+            others = [int(fighters[f"ammunition_{kind}"][env, seat]) for kind in (2, 3)]
+            left = [f["ammunition"] - sum(others), *others][:kinds]
+            return Fighter(body, left, bool(f["alive"]), last, f["pressed"])
 
         def missile(slot: int) -> Missile:
-            owner, age = (int(missiles[name][env, slot]) for name in ("owner", "age"))
-            return Missile(state(missiles, STATE, slot), owner, age)
+            numbers = (int(missiles[name][env, slot]) for name in ("owner", "age", "kind"))
+            return Missile(state(missiles, STATE, slot), *numbers)
 
         keys = self.sim.core.read("engagement")
         engagement, episode = (int(keys[name][env, 0]) for name in ("engagement", "episode"))
         drawn = [draw(self.p, self.seed, engagement, episode, seat) for seat in (RED, BLUE)]
-        types = [varied(self.fields[of.aircraft], self.fields[of.missile], of) for of in drawn]
-        reach = [self.reach(drawn[seat].missile, drawn[1 - seat].aircraft) for seat in (RED, BLUE)]
+        types = [
+            varied(self.fields[of.aircraft], [self.fields[name] for name in of.missiles], of)
+            for of in drawn
+        ]
+        reach = [
+            [self.reach(name, drawn[1 - seat].aircraft) for name in drawn[seat].missiles]
+            for seat in (RED, BLUE)
+        ]
         shots = [missile(slot) for slot in np.flatnonzero(missiles["active"][env])]
         return Fight(
             p=self.p, types=types, reach=reach, fighters=[fighter(RED), fighter(BLUE)],
@@ -112,8 +131,8 @@ class Game:
         self.sim.set_fighter(env, seat, **(base | state))
 
 
-def order(missile: Missile) -> tuple[int, int]:
-    return missile.owner, missile.age
+def order(missile: Missile) -> tuple[int, int, int]:
+    return missile.owner, missile.age, missile.kind
 
 
 def near_call(fight: Fight) -> bool:
@@ -123,7 +142,7 @@ def near_call(fight: Fight) -> bool:
 
 def facts(fight: Fight) -> tuple:
     """Returns what has no tolerance."""
-    fighters = [(f.ammo, f.alive, f.last_launch, f.pressed) for f in fight.fighters]
+    fighters = [(f.left, f.alive, f.last_launch, f.pressed) for f in fight.fighters]
     shots = sorted(order(shot) for shot in fight.missiles)
     return fight.time, fight.outcome, fight.truncated, fighters, shots
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+from midrange_puffer.game.actions import controls_by_count
 from midrange_puffer.policies.actors import judge
 from midrange_puffer.policies.networks import Policy
 
@@ -25,9 +26,12 @@ def make(
     torch.manual_seed(seed)
     nvec = {} if levels is None else {"nvec": np.array(levels)}
     action_shape = (heads if levels is None else len(levels),)
+    controls = controls_by_count(heads)
     spaces = SimpleNamespace(
         single_observation_space=SimpleNamespace(shape=(features,)),
-        single_action_space=SimpleNamespace(shape=action_shape, **nvec),
+        single_action_space=SimpleNamespace(
+            shape=action_shape, low=controls.lowest, high=controls.highest, **nvec
+        ),
     )
     policy = Policy(spaces, hidden_size=hidden_size, hidden_layers=hidden_layers)
     with torch.no_grad():

@@ -3,9 +3,10 @@
 from hypothesis import strategies as st
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, Parameter, resolve
+from midrange_puffer.game.parameters import LOADS, PAIRS, PARAMETERS, Parameter, resolve
 
 A_TEXT = ("", "light thrust=9, mine=medium life=90")  # values of `types`
+A_LOAD = ("", "long:1,short:4,medium:1")  # values of `red_missiles`
 HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
 
 
@@ -19,18 +20,22 @@ def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
 
 
 def a_word(row: Parameter) -> st.SearchStrategy[str]:
-    """Returns any choice of a row, and any mix of several where the row has mixes; or types."""
+    """Returns any choice of a row, and any mix of several where the row has mixes; or a text."""
     if row.kind is str:
-        return st.sampled_from(A_TEXT)
+        return st.sampled_from(_texts(row))
     plain = st.sampled_from(row.choices)
     several = st.lists(plain, min_size=2, unique=True).map(",".join)
     return plain | several if row.is_mixed else plain
 
 
+def _texts(row: Parameter) -> tuple[str, str]:
+    return A_LOAD if row in LOADS else A_TEXT
+
+
 def end_of(row: Parameter, end: str) -> float | str:
     """Returns the value at an end, "minimum" or "maximum"; of a choice its first or last."""
     if row.kind is str:
-        return A_TEXT[end == "maximum"]
+        return _texts(row)[end == "maximum"]
     value = getattr(row, end)
     return row.choices[value] if row.choices else value
 
@@ -61,5 +66,8 @@ def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
     others = {name: row.default for name, row in PARAMETERS.items() if name not in own}
     if values["dimensions"] == 2:
         return values | others
+    # A load stands in place of a type.
+    loaded = [row.name.removesuffix("s") for row in LOADS if values[row.name]]
+    others |= {name: PARAMETERS[name].default for name in loaded}
     difference = min(values["start_height_difference_max"], 2 * values["start_height_min"])
     return values | others | {"dimensions": 3, "start_height_difference_max": difference}

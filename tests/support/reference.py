@@ -357,9 +357,13 @@ class Engagement:
         scale = self.p["reward_geometry_range"]
         return (1 + off_boresight(fighter, x, y)[0]) / 2 * scale / (scale + hypot(x, y))
 
+    def full_load(self, seat: int) -> int:
+        return self.p["ammunition"]
+
     def merit(self, seat: int) -> float:
         fighter, p = self.fighters[seat], self.p
-        ammunition = fighter.ammo / p["ammunition"] if p["ammunition"] else 0.0
+        load = self.full_load(seat)
+        ammunition = fighter.ammo / load if load else 0.0
         scale = p["reward_threat_time"]
         threats = [scale / (scale + self.time_to_go(m, fighter)) for m in self.inbound(seat)]
         return (

@@ -28,10 +28,10 @@ INBOUND, OWN = 3, 2  # missiles that are observed
 
 @dataclass(frozen=True)
 class Types:
-    """The fields of a side's aircraft and missiles, varied by its factors."""
+    """The fields of a side's aircraft and of each kind of its missiles, varied by its factors."""
 
     aircraft: Fields
-    missile: Fields
+    missiles: Sequence[Fields]
 
 
 @dataclass
@@ -66,20 +66,23 @@ class Body:
 
 @dataclass
 class Fighter(Body):
-    """A fighter; its state is also of rudder, climb and throttle."""
+    """A fighter; its state is also of rudder, climb and throttle. `left` is by kind."""
 
-    ammo: int = 6
+    left: list[int]
     alive: bool = True
     last_launch: int | None = None
     pressed: int = 0
 
+    ammo = property(lambda self: sum(self.left))
+
 
 @dataclass
 class Missile(Body):
-    """A missile, of an age in steps."""
+    """A missile, of an age in steps and a kind from 0."""
 
     owner: int = RED
     age: int = 0
+    kind: int = 0
 
     @property
     def target(self) -> int:
@@ -155,16 +158,30 @@ def start(
         z = between("start_height", mean) + side * extra
         speed = between("start_speed", draws[2 + seat])
         state = [x, y, z, cos(heading), sin(heading), 0, speed, 0, 0, 1]
-        fighters.append(Fighter(np.array(state), ammo=p["ammunition"]))
+        fighters.append(Fighter(np.array(state), left=full_load(p, seat)))
     return fighters, [between("pilot_height", share) for share in pilots]
+
+
+def loaded(p: Parameters, seat: int) -> dict[str, int]:
+    """Returns the load of a side's fighters; empty without one."""
+    text = p[f"{('red', 'blue')[seat]}_missiles"]
+    parts = [part.split(":") for part in text.split(",")] if text else []
+    return {name: int(count) for name, count in parts}
+
+
+def full_load(p: Parameters, seat: int) -> list[int]:
+    """Returns the missiles that a side's fighters start with, of each kind of the game."""
+    kinds = max(1, *(len(loaded(p, side)) for side in (RED, BLUE)))
+    counts = [*loaded(p, seat).values()] or [p["ammunition"]]
+    return [*counts, 0, 0][:kinds]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The names of a side's types, and the factors of each."""
+    """The names of a side's types, those of missiles by kind, and the factors of each."""
 
     aircraft: str
-    missile: str
+    missiles: Sequence[str]
     aircraft_factors: Sequence[float]  # of thrust, drag, lift and induced drag
     missile_factors: Sequence[float]  # of thrust, drag, lift and burn time
 
@@ -194,13 +211,14 @@ def draw(p: Parameters, seed: int, engagement: int, episode: int, seat: int) -> 
         spread = p[f"{kind}_spread"]
         return [1 + spread * (2 * u - 1) for u in uniform4(seed, engagement, episode, draws[seat])]
 
+    missiles = [*loaded(p, seat)] or [chosen("missile", numbers[2 + seat])]
     return Drawn(
-        chosen("aircraft", numbers[seat]), chosen("missile", numbers[2 + seat]),
+        chosen("aircraft", numbers[seat]), missiles,
         factors("aircraft", AIRCRAFT_DRAWS), factors("missile", MISSILE_DRAWS),
     )  # fmt: skip
 
 
-def varied(aircraft: Fields, missile: Fields, drawn: Drawn) -> Types:
+def varied(aircraft: Fields, missiles: Sequence[Fields], drawn: Drawn) -> Types:
     """Returns the fields of types, so changed that the law has the drawn factors."""
     thrust, drag, lift, induced = drawn.aircraft_factors
     plane = dict(aircraft) | {
@@ -209,8 +227,13 @@ def varied(aircraft: Fields, missile: Fields, drawn: Drawn) -> Types:
         "turn_radius": aircraft["turn_radius"] / lift,
         "lift_drag": aircraft["lift_drag"] / sqrt(drag * induced),
     }
-    thrust, drag, lift, burn = drawn.missile_factors
-    shot = dict(missile) | {
+    return Types(plane, [varied_missile(missile, drawn.missile_factors) for missile in missiles])
+
+
+def varied_missile(missile: Fields, factors: Sequence[float]) -> Fields:
+    """Returns the fields of a missile, likewise."""
+    thrust, drag, lift, burn = factors
+    return dict(missile) | {
         "thrust": missile["thrust"] * thrust,
         "sustain_thrust": missile["sustain_thrust"] * thrust,
         "terminal_speed": missile["terminal_speed"] / sqrt(drag),
@@ -219,7 +242,6 @@ def varied(aircraft: Fields, missile: Fields, drawn: Drawn) -> Types:
         "burn_time": missile["burn_time"] * burn,
         "sustain_time": missile["sustain_time"] * burn,
     }
-    return Types(plane, shot)
 
 
 class Reach:
@@ -257,26 +279,37 @@ class Fight(Engagement):
     """One fight with height. A control is (rudder, climb, throttle, fire)."""
 
     types: Sequence[Types]  # of red and blue
-    reach: Sequence[Reach]  # of red's missiles and of blue's
+    reach: Sequence[Sequence[Reach]]  # of red's missiles and of blue's, by kind
     fighters: list[Fighter]
     missiles: list[Missile] = field(default_factory=list)
 
-    @staticmethod
-    def read(control: Sequence[float]) -> tuple[tuple[float, float], float, bool]:
-        """Returns a control as it is obeyed: rudder and climb, throttle, fire."""
+    def read(self, control: Sequence[float]) -> tuple[tuple[float, float], float, int]:
+        """Returns a control as it is obeyed: rudder and climb, throttle, kind to fire or 0."""
         rudder, climb, throttle, fire = (0.0 if value != value else value for value in control)
-        return (clip(rudder, -1, 1), clip(climb, -1, 1)), clip(throttle, 0, 1), fire > 0.5
+        kinds = len(self.fighters[RED].left)
+        shot = 0 if fire <= 0.5 else int(min(fire + 0.5, kinds))
+        return (clip(rudder, -1, 1), clip(climb, -1, 1)), clip(throttle, 0, 1), shot
 
-    def missile_of(self, fighter: Fighter, seat: int) -> Missile:
-        state = fighter.state[:7].copy()
-        state[:3] += self.p["missile_launch_offset"] * fighter.direction
-        return Missile(state, owner=seat)
+    def launch(self, fire: Sequence[int]) -> None:
+        for seat, (fighter, kind) in enumerate(zip(self.fighters, fire, strict=True)):
+            last, interval = fighter.last_launch, self.steps("launch_interval")
+            rested = last is None or self.time - last >= interval
+            alive = fighter.alive and self.fighters[1 - seat].alive
+            if kind and rested and alive and fighter.left[kind - 1] > 0:
+                fighter.left[kind - 1] -= 1
+                fighter.last_launch = self.time
+                state = fighter.state[:7].copy()
+                state[:3] += self.p["missile_launch_offset"] * fighter.direction
+                self.missiles.append(Missile(state, owner=seat, kind=kind - 1))
 
-    def step(self, commands: Sequence[tuple[tuple[float, float], float, bool]]) -> None:
+    def fields_of(self, missile: Missile) -> Fields:
+        return self.types[missile.owner].missiles[missile.kind]
+
+    def step(self, commands: Sequence[tuple[tuple[float, float], float, int]]) -> None:
         """Advances by one physics step; the last one of a decision restores the directions."""
         before = [sight(m, self.fighters[m.target]) for m in self.missiles]
         asked = [
-            law.guide(self.types[m.owner].missile, r, w, m.direction, m.speed, self.p["gravity"])
+            law.guide(self.fields_of(m), r, w, m.direction, m.speed, self.p["gravity"])
             for m, (r, w, _) in zip(self.missiles, before, strict=True)
         ]
         for seat, (stick, throttle, _) in enumerate(commands):
@@ -317,14 +350,14 @@ class Fight(Engagement):
             fighter.state = law.step(state, *forces, self.dt, g)
 
     def fly_missile(self, missile: Missile, asked: np.ndarray) -> None:
-        g, fields = self.p["gravity"], self.types[missile.owner].missile
+        g, fields = self.p["gravity"], self.fields_of(missile)
         across, slowed = law.missile_forces(fields, missile.state, asked, g)
         pushed = motor(fields, missile.age, self.dt)
         missile.state = law.step(missile.state, across, slowed, pushed, self.dt, g)
         missile.age += 1
 
     def spent(self, missile: Missile) -> bool:
-        fields, target = self.types[missile.owner].missile, self.fighters[missile.target]
+        fields, target = self.fields_of(missile), self.fighters[missile.target]
         if missile.age >= whole_steps(fields["life"], self.dt) or self.below(
             "ground", missile.z, 0
         ):
@@ -336,7 +369,7 @@ class Fight(Engagement):
 
     def chase(self, missile: Missile, fighter: Body, faster: float = 0) -> float:
         """Returns what a missile gains on a fighter that runs, by so much faster than now [m]."""
-        fields, g = self.types[missile.owner].missile, self.p["gravity"]
+        fields, g = self.fields_of(missile), self.p["gravity"]
         density = law.air((missile.z + fighter.z) / 2)[1]
         drag = 1.15 * density * g / fields["terminal_speed"] ** 2
         speed, running = missile.speed, fighter.speed + faster
@@ -357,6 +390,9 @@ class Fight(Engagement):
                 fighter.pressed += self.p["substeps"]
 
     # Rewards
+
+    def full_load(self, seat: int) -> int:
+        return sum(full_load(self.p, seat))
 
     def geometry(self, seat: int) -> float:
         fighter, enemy = self.fighters[seat], self.fighters[1 - seat]
@@ -394,8 +430,8 @@ class Fight(Engagement):
             "enemy_off_nose": off_nose(own, enemy),
             "enemy_above": enemy.z - own.z,
             "enemy_energy": self.energy(enemy) - self.energy(own),
-            "own_reach": self.reach[seat].r_max(own, enemy) - distance,
-            "enemy_reach": self.reach[1 - seat].r_max(enemy, own) - distance,
+            "own_reach": self.reach[seat][0].r_max(own, enemy) - distance,
+            "enemy_reach": self.reach[1 - seat][0].r_max(enemy, own) - distance,
             "own_height": own.z,
             "own_climb_sine": own.direction[2],
             "own_density": law.air(own.z)[1],
@@ -413,11 +449,22 @@ class Fight(Engagement):
         ):
             shots = sorted(of, key=lambda m: (time_to_go(m, target), -m.age))[:count]
             for number in range(1, count + 1):
-                names = [name for name in _NAMES if name.startswith(f"{kind}_{number}_")]
-                out |= dict.fromkeys(names, 0.0)
+                out |= dict.fromkeys(_MISSILE[kind, number], 0.0)
             for number, shot in enumerate(shots, 1):
                 features = self.shown(own, shot, target).items()
                 out |= {f"{kind}_{number}_{name}": value for name, value in features}
+        return out | self.loads(seat)
+
+    def loads(self, seat: int) -> dict[str, float]:
+        """Returns the features of each kind of missile, where there are several."""
+        out, names = {}, ("first", "second", "third")
+        for who, side in (("own", seat), ("enemy", 1 - seat)):
+            fighter, enemy = self.fighters[side], self.fighters[1 - side]
+            for kind, left in enumerate(fighter.left if len(fighter.left) > 1 else ()):
+                reach = self.reach[side][kind if kind < len(self.reach[side]) else 0]
+                out[f"{who}_{names[kind]}_left"] = left
+                r_max = reach.r_max(fighter, enemy)
+                out[f"{who}_{names[kind]}_reach"] = r_max - self.range(fighter, enemy)
         return out
 
     def energy(self, fighter: Fighter) -> float:
@@ -456,7 +503,15 @@ class Fight(Engagement):
         return out | _named("heading", axes, own.seen(missile.direction))
 
 
-_NAMES = [name for name, *_ in _core.feature_rows(_core.HEIGHT)]
+_MISSILE = {
+    (kind, number): [
+        name
+        for name, *_ in _core.feature_rows(_core.HEIGHTS[0])
+        if name.startswith(f"{kind}_{number}_")
+    ]
+    for kind, count in (("inbound", INBOUND), ("own_missile", OWN))
+    for number in range(1, count + 1)
+}
 
 
 def _named(prefix: str, names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

@@ -5,11 +5,12 @@ gets a body's horizontal place and heading.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import cos, radians, sin
 
 import numpy as np
 from reference import Parameters, clip
-from reference_height_fight import Body, Fight, Fighter, Missile, off_nose, sight
+from reference_height_fight import Body, Fight, Fighter, Missile, Reach, off_nose, sight
 from reference_pilots import Pilot, tactics
 
 PEACEFUL = ("straight", "weave")
@@ -31,6 +32,15 @@ class HeightPilot(Pilot):
         self.name, self.p, self.heights = name, p, heights
         if name not in PEACEFUL:
             self.tactics = tactics(name, p)
+        if name == "ace":
+            self.tactics = replace(
+                self.tactics,
+                far=1.75 * self.tactics.far,
+                near=1.3 * self.tactics.near,
+                reserve=self.tactics.reserve + 1,
+                evade_time=1.5 * self.tactics.evade_time,
+                guard=4 * self.tactics.guard,
+            )
 
     def control(self, fight: Fight, seat: int) -> tuple[float, float, float, float]:
         """Returns the controls for the next decision."""
@@ -40,8 +50,7 @@ class HeightPilot(Pilot):
             return self.weave(fight), 0.0, 1.0, 0.0
         fighter, enemy = fight.fighters[seat], fight.enemy_of(seat)
         rudder = self.steer(fight, fighter, *self.course(fight, seat))
-        fires = self.wants_to_fire(fight, seat, enemy)
-        return rudder, self.climb(fight, seat), 1.0, float(fires)
+        return rudder, self.climb(fight, seat), 1.0, float(self.shot(fight, seat, enemy))
 
     def steer(self, fight: Fight, fighter: Body, x: float, y: float) -> float:
         """Returns the rudder toward a course, which is the horizontal part of a unit vector."""
@@ -65,13 +74,25 @@ class HeightPilot(Pilot):
         gain = fight.chase(missile, fighter, PURSUED)
         return gain - sight(fighter, missile)[2] + self.tactics.guard * facing
 
-    def wants_to_fire(self, fight: Fight, seat: int, enemy: Fighter) -> bool:
-        """True if it would launch, were that allowed."""
-        fighter, distance = fight.fighters[seat], fight.range(fight.fighters[seat], enemy)
+    def shot(self, fight: Fight, seat: int, enemy: Fighter) -> int:
+        """Returns the kind that it would launch, were that allowed, from 1; 0 for none."""
+        fighter, reach = fight.fighters[seat], fight.reach[seat]
         limit = cos(radians(self.p["pilot_fire_off_boresight_deg"]))
         on_the_nose = fight.below("boresight", limit, off_nose(fighter, enemy))
-        far = self.tactics.far * fight.reach[seat].r_max(fighter, enemy)
-        near = self.tactics.near * fight.reach[seat].r_nez(fighter, enemy)
+        if not on_the_nose or len(fight.own_missiles(seat)) >= self.tactics.salvo:
+            return 0
+        several = len(fighter.left) > 1
+        kinds = [
+            kind
+            for kind, of in enumerate(reach)
+            if self.in_range(fight, fighter, enemy, of) and (fighter.left[kind] or not several)
+        ]
+        return 1 + min(kinds, key=lambda kind: reach[kind].r_max(fighter, enemy)) if kinds else 0
+
+    def in_range(self, fight: Fight, fighter: Fighter, enemy: Fighter, reach: Reach) -> bool:
+        """True if its tactics fire a missile of such a reach."""
+        distance = fight.range(fighter, enemy)
+        far = self.tactics.far * reach.r_max(fighter, enemy)
+        near = self.tactics.near * reach.r_nez(fighter, enemy)
         probes = fight.below("range", distance, far) and fighter.ammo > self.tactics.reserve
-        in_range = fight.below("range", distance, near) or probes
-        return on_the_nose and in_range and len(fight.own_missiles(seat)) < self.tactics.salvo
+        return fight.below("range", distance, near) or probes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION RED_SIZE BLUE_SIZE WEIGHT...
+// state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION RED_SIZE BLUE_SIZE TYPES WEIGHT...
 //
 // Plays random actions, with an MrObservation (with sensors if that is theirs), against pilots drawn with these weights (in the order of
 // MR_PILOTS), who know the missile envelope by a map that is none of any missile's, and prints a line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
@@ -13,7 +13,7 @@
 
 #include "midrange.h"
 
-static void draw_actions(uint32_t decision, uint32_t agents, uint32_t enemies, int32_t controls, int32_t *actions) {
+static void draw_actions(uint32_t decision, uint32_t agents, uint32_t shots, int32_t controls, int32_t *actions) {
   const uint32_t key[2] = {0, 0};
   for (uint32_t agent = 0; agent < agents; agent++) {
     const uint32_t counter[4] = {agent, decision, 0, 0};
@@ -22,7 +22,7 @@ static void draw_actions(uint32_t decision, uint32_t agents, uint32_t enemies, i
     *actions++ = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
     if (controls == 4) *actions++ = (int32_t)(bits[1] / MR_THROTTLE_LEVELS % MR_CLIMB_LEVELS);
     *actions++ = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
-    *actions++ = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % enemies) : 0;
+    *actions++ = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % shots) : 0;
   }
 }
 
@@ -54,7 +54,8 @@ static void scatter(int32_t factor, MrRanges ranges) {
 
 static void play(const MrConfig *config, uint32_t decisions) {
   MrSim *sim = mr_create(config);
-  int32_t red = config->params.red_size, blue = config->params.blue_size, enemies = red > blue ? red : blue;
+  int32_t red = config->params.red_size, blue = config->params.blue_size;
+  int32_t shots = config->loads[0][2] ? 3 : red > blue ? red : blue;
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * (size_t)mr_controls(sim) * sizeof *actions);
   size_t observed = agents * (size_t)mr_feature_count(config->observation, red, blue);
@@ -65,7 +66,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
-    draw_actions(decision, (uint32_t)agents, (uint32_t)enemies, mr_controls(sim), actions);
+    draw_actions(decision, (uint32_t)agents, (uint32_t)shots, mr_controls(sim), actions);
     mr_step(sim, actions, &results);
     mr_take_records(sim, &ended);
     checksum = add_bits(checksum, observations, observed);
@@ -78,6 +79,15 @@ static void play(const MrConfig *config, uint32_t decisions) {
   free(terminals);
   free(truncations);
   mr_destroy(sim);
+}
+
+// The loads LOADED there; the types are medium, long and short.
+static void load(MrConfig *config) {
+  const int32_t types[2][3] = {{1, 0, 2}, {0, 2, 0}}, loads[2][3] = {{2, 3, 1}, {2, 2, 0}};
+  memcpy(config->load_types, types, sizeof types);
+  memcpy(config->loads, loads, sizeof loads);
+  for (int side = 0; side < 2; side++) config->missile_weights[side][types[side][0]] = 1.0f;
+  config->params.missile_spread = 0.3f;
 }
 
 // Lets each engagement draw types, as DRAWN of tests/core/test_determinism.py has them.
@@ -105,9 +115,10 @@ int main(int argc, char **argv) {
   };
   bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR;
   if (senses) config.params.sensing = MR_SENSING_RADAR;
-  if (config.observation == MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
+  if (config.observation >= MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
   mr_package_types(&config);
-  if (atoi(argv[7])) draw_types(&config);
+  if (atoi(argv[7]) == 1) draw_types(&config);
+  if (atoi(argv[7]) == 2) load(&config);
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {

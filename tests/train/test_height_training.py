@@ -11,7 +11,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import HEIGHT_FEATURES
+from midrange_puffer.game.observation import features_of
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.replays.replay import Replay
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 HEIGHT = "--env.dimensions=3"
 OWN = (
     "--aircraft.agile.based-on=light", "--aircraft.agile.thrust=16",
-    "--env.red-aircraft=light:1,agile:2",
+    "--env.red-aircraft=light:1,agile:2", "--env.red-missiles=medium:3,short:2,long:1",
 )  # fmt: skip
 MIX = ("--env.opponent=self:2,pool:1,crank:1", "--train.checkpoint-interval=2")
 
@@ -45,12 +45,15 @@ def test_the_shipped_configuration_is_of_the_game():
         load_config("configs/height.ini", ["--env.sensing=radar"])
 
 
-@pytest.mark.parametrize("mode", ["discrete", "continuous"])
-def test_both_engines_learn_the_same_from_the_same(tmp_path, mode):
+@pytest.mark.parametrize(
+    ("mode", "loads"),
+    [("discrete", ()), ("continuous", ("--env.red-missiles=medium:3,short:2,long:1",))],
+)
+def test_both_engines_learn_the_same_from_the_same(tmp_path, mode, loads):
     """The native engine's weights after two updates are torch's, to rounding."""
     weights = []
     for engine in ("native", "torch"):
-        given = (HEIGHT, f"--env.action-mode={mode}", f"--train.engine={engine}")
+        given = (HEIGHT, f"--env.action-mode={mode}", f"--train.engine={engine}", *loads)
         (tmp_path / engine).mkdir()
         assert runs.train(tmp_path / engine, *given, "--train.optimizer=adam") == 0
         policy, _ = load_policy(model_of(tmp_path / engine / "run"))
@@ -75,7 +78,7 @@ def test_an_exported_policy_flies_as_the_original(finished, tmp_path):
     words = ["--load-model-path", str(model_of(finished)), "--onnx", str(onnx)]
     assert cli.run("export", words) == 0
     rng = np.random.default_rng(0)
-    seen = rng.uniform(-1, 1, (50, len(HEIGHT_FEATURES))).astype(np.float32)
+    seen = rng.uniform(-1, 1, (50, len(features_of("height_3")))).astype(np.float32)
     flown = []
     for path in (model_of(finished), onnx):
         player = Player(load_policy(path)[0], 50, seed=0, greedy=True)
@@ -84,6 +87,7 @@ def test_an_exported_policy_flies_as_the_original(finished, tmp_path):
     np.testing.assert_array_equal(*flown)
     entries = load_policy(onnx)[1]
     assert list(entries["actions"]) == ["rudder", "climb", "throttle", "fire"]
+    assert entries["actions"]["fire"]["levels"] == [0, 1, 2, 3]
 
 
 def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
