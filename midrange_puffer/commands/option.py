@@ -328,7 +328,8 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             super().format_help(),
             "Every key below may stand in an ini file, in its section, and is an option here:",
             "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
-            "The default is on the right.",
+            "The default is on the right. In [base] of an ini file, based_on = FILE lets it begin",
+            "from another ini file, named relative to it, whose keys it overrides.",
         ]
         for section, keys in help_sections_of(self._words).items():
             lines += ["", f"[{section}]"]

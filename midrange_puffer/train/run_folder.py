@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_names
-from midrange_puffer.config.reading import COMMAND_LINE, LARGEST_INI, load_config
+from midrange_puffer.config.ini_files import LARGEST_INI, file_asked_for
+from midrange_puffer.config.reading import COMMAND_LINE, load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import LOCK, open_regular, read_whole, write_whole
@@ -331,7 +332,7 @@ def _origin(path: Path) -> tuple[str, dict[str, str]]:
             if source == COMMAND_LINE and f"{section}.{name}" not in PLACE:
                 given[f"{section}.{name}".removeprefix("base.")] = value
             elif source.endswith(".ini"):
-                files.append(Path(source).name)
+                files.append(Path(file_asked_for(source)).name)
             source = ""
     return max(set(files), key=files.count, default=""), given
 
