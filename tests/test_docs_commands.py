@@ -166,7 +166,7 @@ def test_it_runs(folder, command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
     # A row of each group; all rows are met in tests/commands/test_panel.py.
     rows = [next(row for row in rows_of(0) if row.group == group) for group in GROUPS]
-    monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", lambda seed: rows)
+    monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", lambda seed, game: rows)
     name = f"run-{PUFFER.index(command)}"
     more = 65536 * (2 + (RESUMED.index(command) if command in RESUMED else 0))  # decisions
     shorter = next((words for start, words in SHORTER.items() if command.startswith(start)), "")

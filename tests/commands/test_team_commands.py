@@ -39,10 +39,10 @@ def test_an_exploiter_of_a_team_is_trained_in_its_game(run, tmp_path):
     assert about["env"]["red_size"] == 2
 
 
-def test_the_panel_is_of_one_against_one(run):
-    message = r"panel: a fixed test of one against one; .* flies with red_size = 2, blue_size = 2"
+def test_other_teams_have_no_panel(run):
+    message = r"panel: a fixed test of the games default, .*; .* flies with red_size = 3, blue_size"
     with pytest.raises(UsageError, match=message):
-        cli.run("panel", [str(run)])
+        cli.run("panel", [str(run), "--env.red-size=3"])
 
 
 def test_a_teams_policy_is_exported_and_flies_as_an_opponent(run, tmp_path):
