@@ -32,10 +32,12 @@ def champions(folder: Path, games: Iterable[str]) -> Iterator[None]:
 
 
 def save(path: Path, game: str) -> Path:
-    """Writes a policy with random weights of a game."""
+    """Writes a policy with random weights of a game, as a run of it does."""
     torch.manual_seed(3)
     words = ["--policy.hidden-size=16"]
     words += [f"--env.{name}={value}" for name, value in GAMES[game].settings.items()]
+    if game == "radar":
+        words.append("--env.observation=radar")
     config = load_config(None, words)
     model_file.save_policy(path, config, model_file.new_policy(config))
     return path
