@@ -20,7 +20,8 @@ from places import ROOT
 
 from midrange_puffer.commands import cli
 from midrange_puffer.contest.panel import GROUPS, rows_of
-from midrange_puffer.policies.models import EXAMPLE, path_of
+from midrange_puffer.game.games import GAMES
+from midrange_puffer.policies.models import EXAMPLE, champion_name, path_of, shipped_models
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN, SWEEP = "20260101-120000-abcd", "20260101-130000-abcd"  # in place of <run> and <sweep>
@@ -41,6 +42,7 @@ SHORTER = {
         f"{OF_TEAMS} --curriculum.twos.env.num-envs 256"
     ),
     "puffer train midrange --config configs/team": OF_TEAMS,
+    "puffer train midrange --config configs/champion_": f"{ONE_UPDATE} --train.data-dir others",
     "puffer train midrange --config configs/height": HIGH,
     "puffer train midrange --config configs/generalist": HIGH,
     "puffer train midrange --config configs/radar": SMALL_UPDATE,
@@ -104,7 +106,8 @@ def commands() -> list[str]:
 
 
 def is_run(command: str) -> bool:
-    return not any(part in command for part in NOT_RUN)
+    missing = {champion_name(game) for game in GAMES} - {*shipped_models()}
+    return not any(part in command for part in [*NOT_RUN, *missing])
 
 
 def sampled(commands: list[str]) -> Iterator[object]:
