@@ -293,8 +293,8 @@ EXTENSIONS = [
 MODELS = [
     "midrange_puffer.models",
     *(
-        f"midrange_puffer.models.{path.name}"
-        for path in Path("midrange_puffer/models").iterdir()
+        ".".join(path.parts)
+        for path in sorted(Path("midrange_puffer/models").rglob("*"))
         if path.is_dir()
     ),
 ]

@@ -2,7 +2,7 @@
 
 Each row of `COMMANDS` is trained and exported to midrange_puffer/models/panel/NAME.onnx. What made
 it, and the digest of the file, go to members.json beside it. Takes 10 minutes on two cores. Other
-networks are another panel: whoever changes them raises contest.panel.VERSION.
+networks are another panel: whoever changes them raises its version in contest.panel.VERSIONS.
 """
 
 import argparse
@@ -13,9 +13,11 @@ from pathlib import Path
 
 from ship_models import puffer
 
-from midrange_puffer.contest.panel import FROZEN, MEMBERS, digest
+from midrange_puffer.contest.panel import MEMBERS, digest, frozen_folder
 from midrange_puffer.files import write_json
+from midrange_puffer.game.games import DEFAULT_GAME
 
+FOLDER = frozen_folder(DEFAULT_GAME)
 # Networks of 64 units, so that a file has at most 80 kB.
 COMMANDS = {
     "default_1": "--config configs/default.ini --train.seed 1",
@@ -37,7 +39,7 @@ COMMANDS = {
 
 def ship(name: str) -> None:
     """Trains a network, exports its last model, and notes its origin."""
-    home = FROZEN / f"{name}.onnx"
+    home = FOLDER / f"{name}.onnx"
     with tempfile.TemporaryDirectory() as folder:
         puffer("train", *shlex.split(COMMANDS[name]), "--train.data-dir", folder)
         (run,) = Path(folder).iterdir()
@@ -47,12 +49,13 @@ def ship(name: str) -> None:
 
 def note(name: str) -> None:
     """Writes the origin of a network beside those of the others."""
-    members = json.loads(MEMBERS.read_text()) if MEMBERS.exists() else {}
+    path = FOLDER / MEMBERS
+    members = json.loads(path.read_text()) if path.exists() else {}
     members[name] = {
         "command": f"puffer train midrange {COMMANDS[name]}",
-        "sha256": digest(FROZEN / f"{name}.onnx"),
+        "sha256": digest(FOLDER / f"{name}.onnx"),
     }
-    write_json(MEMBERS, {one: members[one] for one in COMMANDS if one in members})
+    write_json(path, {one: members[one] for one in COMMANDS if one in members})
 
 
 def main() -> None:

@@ -14,8 +14,9 @@ import argcomplete
 from argcomplete.completers import FilesCompleter
 
 from midrange_puffer.commands.option import ENV_NAME, Parser
+from midrange_puffer.config.ini_files import installed
 from midrange_puffer.config.key import Key
-from midrange_puffer.config.reading import data_dir, installed
+from midrange_puffer.config.reading import data_dir
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, PILOTS, POOL, SELF
 from midrange_puffer.policies.models import shipped_models

@@ -25,6 +25,7 @@ from midrange_puffer.errors import UsageError, UserError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import ALL, PILOTS, SELF
 from midrange_puffer.names import shown
+from midrange_puffer.policies.champions import chosen_in_game
 from midrange_puffer.policies.mix import title
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def read(argv: Sequence[str]) -> Options:
             "command line: --render measures nothing: leave out --save-replays and --json"
         )
     threads_of(options.threads)
-    model = model_path(options.load_model_path, options.data_dir)
+    model = model_path(options.load_model_path, options.data_dir, options.game)
     opponents = PILOTS
     if options.opponent != ALL:
         opponents = (find_opponent(options.opponent, options.data_dir),)
@@ -95,7 +96,8 @@ def main(options: Options) -> int:
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
     [(policy, entries)], parameters = load_models([path], options.game, options.policy_name)
-    opponents = {name: load_opponent(name, policy) for name in options.opponents}
+    names = [chosen_in_game(name, parameters) for name in options.opponents]
+    opponents = {name: load_opponent(name, policy) for name in names}
     if options.render:
         from midrange_puffer.show.view.watch import watch
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.commands import option
-from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, threads_of
+from midrange_puffer.commands.models import (
+    find_champions,
+    find_opponent,
+    load_models,
+    load_opponent,
+    threads_of,
+)
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import (
@@ -25,6 +31,7 @@ from midrange_puffer.files import make_folder, pieces, write_json, write_pieces
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import (
+    FILE,
     FUNCTION,
     MODEL,
     NASH,
@@ -118,11 +125,13 @@ def _find_models(options: Options) -> dict[str, Path]:
         CheckpointError: A run or file does not exist.
     """
     files = (file for file in options.files if kind_of(file) != FUNCTION)
-    named = (find_opponent(file, options.data_dir, (MODEL,), "player") for file in files)
-    paths = [file_of(name) for name in named]
+    named = [find_opponent(file, options.data_dir, (MODEL,), "player") for file in files]
     if options.run:
         folder = run_folder.find_run(options.run, options.data_dir)
-        paths += spread(sorted(folder.glob(MODELS)), options.checkpoints)
+        checkpoints = spread(sorted(folder.glob(MODELS)), options.checkpoints)
+        named += [f"{FILE}{path}" for path in checkpoints]
+    named = find_champions(named, options.game, options.policy_name)
+    paths = [file_of(name) for name in named]
     paths = list(dict.fromkeys(path.resolve() for path in paths))
     for path in paths:
         check_is_model(path)

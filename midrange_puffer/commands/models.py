@@ -6,6 +6,7 @@ Only the functions that load need torch, and import it themselves.
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands.option import policy_names
@@ -13,16 +14,18 @@ from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS, SELF, blindness, resolve
+from midrange_puffer.policies.champions import chosen_in_game, has_plain
 from midrange_puffer.policies.mix import (
     FIGHTERS,
     FILE,
     FUNCTION,
     MODEL,
+    contestants_of,
     file_of,
     kind_of,
     parse_mix,
 )
-from midrange_puffer.policies.models import check_is_model, is_shipped, path_of
+from midrange_puffer.policies.models import CHAMPION, check_is_model, is_shipped, path_of
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_folder import settled_mix
 
@@ -54,18 +57,20 @@ def threads_of(threads: int | str) -> int:
     return threads
 
 
-def model_path(text: str, data_dir: str) -> Path:
+def model_path(text: str, data_dir: str, game: Mapping[str, Any] = MappingProxyType({})) -> Path:
     """Returns the existing file that --load-model-path names.
 
     Args:
         text: the option's value.
         data_dir: folder of the runs.
+        game: parameters of the command line, for whose game `champion` is meant.
 
     Raises:
         CheckpointError: No such file or run exists, the run has no model, or `best` is asked for
             and no checkpoint was rated.
         UsageError: No such model comes with the package.
     """
+    text = chosen_in_game(text, game)
     if kind_of(text) == FUNCTION:
         raise UsageError(
             f"command line: --load-model-path: {text}: is a function, not a model; functions are "
@@ -104,6 +109,41 @@ def find_opponent(
         if kind_of(name) == MODEL:
             check_is_model(file_of(name))
     return text.removeprefix(FILE) if kind_of(text) == MODEL else text
+
+
+def find_champions(
+    texts: Sequence[str], given: Mapping[str, Any], policy_name: str | None = None
+) -> list[str]:
+    """Returns contestants with the champion of their game in place of `champion`.
+
+    Their game is that of the other models among them, with the given parameters.
+
+    Args:
+        texts: contestants or mixes, as `find_opponent` returns them.
+        given: parameters of the command line.
+        policy_name: value of --policy-name.
+
+    Raises:
+        UsageError: As for `load_models`; or the package has no champion of the game.
+    """
+    if not any(map(has_plain, texts)):
+        return list(texts)
+    game = game_of(texts, given, policy_name)
+    return [chosen_in_game(text, game) for text in texts]
+
+
+def game_of(
+    texts: Sequence[str], given: Mapping[str, Any], policy_name: str | None = None
+) -> dict[str, Any]:
+    """Returns the parameters of the game of contestants, as far as they fix it.
+
+    Arguments and errors are those of `find_champions`; `champion` fixes none.
+    """
+    names = {name for text in texts for name in contestants_of(text)} - {CHAMPION}
+    paths = [file_of(name) for name in names if kind_of(name) == MODEL]
+    if not paths:  # torch is not imported
+        return dict(given)
+    return {**_load(paths, given, policy_name)[1], **given}
 
 
 def resolve_game(
@@ -149,6 +189,14 @@ def load_models(
         UsageError: A file does not exist or holds no model of this version, the models were trained
             for different games, or code of --policy-name cannot be used.
     """
+    models, game = _load(paths, given, policy_name)
+    return models, resolve_game({**game, **given}, paths)
+
+
+def _load(
+    paths: Sequence[Path], given: Mapping[str, Any], policy_name: str | None
+) -> tuple[list[tuple["PolicyModule", dict[str, Any]]], dict[str, Any]]:
+    """Returns the models as `load_models` does, and the parameters of their game."""
     from midrange_puffer.policies.loading import load_policy
     from midrange_puffer.policies.own_policy import own_policy
 
@@ -165,7 +213,7 @@ def load_models(
                     f"with --env.{name.replace('_', '-')}"
                 )
             source.setdefault(name, path)
-    return models, resolve_game({**game, **given}, paths)
+    return models, game
 
 
 def load_opponent(text: str, policy: "Contestant | None" = None) -> "Contestant":

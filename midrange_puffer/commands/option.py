@@ -56,6 +56,7 @@ def value(
     check: Callable[[Any], object] | None = None,
     unit: str = "",
     hides_default: bool = False,
+    option: str | None = None,
 ) -> Any:
     """Declares a field that is the option `--name VALUE`; of a bool, the flag `--name`.
 
@@ -69,13 +70,14 @@ def value(
         check: raises ValueError for a value that is not allowed.
         unit: shown behind the meaning.
         hides_default: True if `--help` does not show the default.
+        option: the option's name; None: the field's.
     """
     shown = argparse.SUPPRESS if default is MISSING or hides_default else default
     key = Key("", str, meaning, shown, minimum, maximum, words, choices, check, unit)
 
     def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
         kind = next(kind for kind in (bool, int, float, str) if kind in types)
-        parser.add_key(replace(key, name=name, kind=kind))
+        parser.add_key(replace(key, name=name, kind=kind), option)
 
     return _field(add, default)
 
@@ -328,7 +330,8 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             super().format_help(),
             "Every key below may stand in an ini file, in its section, and is an option here:",
             "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
-            "The default is on the right.",
+            "The default is on the right. In [base] of an ini file, based_on = FILE lets it begin",
+            "from another ini file, named relative to it, whose keys it overrides.",
         ]
         for section, keys in help_sections_of(self._words).items():
             lines += ["", f"[{section}]"]

@@ -8,27 +8,42 @@ from typing import TYPE_CHECKING, Any
 from midrange_puffer import __version__
 from midrange_puffer.commands import exploit as exploit_mode
 from midrange_puffer.commands import option
-from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, threads_of
+from midrange_puffer.commands.models import (
+    find_champions,
+    find_opponent,
+    game_of,
+    load_models,
+    load_opponent,
+    resolve_game,
+    threads_of,
+)
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.commands.tables import new_table
 from midrange_puffer.contest.panel import (
     EPISODES,
-    GROUPS,
     SEED,
-    VERSION,
     Row,
     check_episodes,
     digest,
     format_report,
+    game_values,
     meet_row,
     rows_of,
 )
-from midrange_puffer.contest.ratings import Pairing, is_standard
+from midrange_puffer.contest.ratings import Pairing
 from midrange_puffer.errors import UsageError, memory_advice, require
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.game.parameters import has_height, is_team, sizes_of
+from midrange_puffer.game.games import (
+    DEFAULT_GAME,
+    GAMES,
+    changed_settings,
+    describe_game,
+    describe_named,
+    game_name,
+)
+from midrange_puffer.game.parameters import PARAMETERS
 from midrange_puffer.names import shown
-from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
+from midrange_puffer.policies.mix import MODEL, contestants_of, file_of, kind_of, title
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +57,8 @@ SHARED = ("budget", "start", "seeds", "quick", "workers", "out")
 DESCRIPTION = (
     "Test a policy by a fixed panel: the scripted pilots, wide families of them, and frozen "
     "networks. Its figures can be quoted, with the panel's version and the seed. A model's "
-    "game is the one that it was trained for. The pilots are those of the parameter table."
+    "game is the one that it was trained for, and each of some games has a panel of its own. The "
+    "pilots are those of the parameter table."
 )
 
 
@@ -59,6 +75,13 @@ class Options:
     files: tuple[str, ...] = option.files(
         f"the policy: {option.MODEL_FILES}; a run, as in --load-model-path of eval; a function of "
         "your own: module:name, file.py:name; a pilot; or a mix of these"
+    )
+    panel_game: str | None = option.value(
+        "game of the panel; None = that of the policy, or of a function or a pilot "
+        f"{DEFAULT_GAME}. {'; '.join(f'{name} = {game.title}' for name, game in GAMES.items())}",
+        None,
+        choices=tuple(GAMES),
+        option="game",
     )
     episodes: int = option.value(
         "engagements with each row", EPISODES, 2, 1_000_000, check=check_episodes
@@ -101,6 +124,8 @@ def read(argv: Sequence[str]) -> Options:
     require("exported policies need", "onnx", "onnxruntime")
     threads_of(options.threads)
     candidate = find_opponent(options.files[0], options.data_dir, argument="FILE")
+    asked = GAMES[options.panel_game].settings if options.panel_game else {}
+    [candidate] = find_champions([candidate], {**asked, **options.game}, options.policy_name)
     model = file_of(candidate) if kind_of(candidate) == MODEL else None
     if options.out and not options.exploit:
         raise UsageError("command line: --out: is the picture of --exploit, which is not given")
@@ -142,14 +167,14 @@ def main(options: Options) -> int:
     import torch
 
     torch.set_num_threads(1)  # small batches are slower with more
-    candidate, parameters = _load(options)
-    rows = rows_of(options.seed)
+    candidate, parameters, game = _load(options)
+    rows = rows_of(options.seed, game)
     with memory_advice(
         f"try a smaller one of --episodes {options.episodes}, --threads "
         f"{threads_of(options.threads)}"
     ):
         results = [_meet(candidate, row, options, parameters) for row in rows]
-    differences = _differences(options, parameters)
+    differences = _differences(options, parameters, game)
     report = {
         "candidate": options.candidate,
         "sha256": options.model and digest(options.model),
@@ -158,7 +183,7 @@ def main(options: Options) -> int:
         "is_public": not differences,
         "parameters": parameters,
         "exploit": None,
-        **format_report(rows, [result for result, _ in results], parameters),
+        **format_report(rows, [result for result, _ in results], parameters, game),
     }
     for row, (_, replay) in zip(report["rows"], results, strict=True):
         row["replay"] = replay and str(replay)
@@ -177,26 +202,37 @@ def main(options: Options) -> int:
     return 0
 
 
-def _load(options: Options) -> tuple["Contestant", dict[str, float]]:
-    """Returns the candidate, and the parameters of the game.
+def _load(options: Options) -> tuple["Contestant", dict[str, Any], str]:
+    """Returns the candidate, the parameters of its game, and the name of its panel's game.
 
     Raises:
-        UsageError: The game is of teams or with height.
+        UsageError: No panel is of the candidate's game, or another one is asked for.
     """
-    paths = [options.model] if options.model else []
-    models, parameters = load_models(paths, options.game, options.policy_name)
-    if has_height(parameters):
+    if options.model:
+        models, parameters = load_models([options.model], options.game, options.policy_name)
+        candidate = models[0][0]
+    else:
+        candidate = load_opponent(options.candidate)
+        parameters = resolve_game({**_settings(options), **options.game})
+    name, game = title(options.candidate), game_name(parameters)
+    if options.panel_game not in (None, game):
         raise UsageError(
-            f"panel: a fixed test in the plane; {title(options.candidate)} flies with dimensions = "
-            "3: use eval and league"
+            f"command line: --game {options.panel_game}: {name} is of the game "
+            f"{describe_game(parameters)}, not of {describe_named(str(options.panel_game))}"
         )
-    if is_team(parameters):
-        red, blue = sizes_of(parameters)
+    if game is None:
         raise UsageError(
-            f"panel: a fixed test of one against one; {title(options.candidate)} flies with "
-            f"red_size = {red}, blue_size = {blue}: use eval and league"
+            f"panel: a fixed test of the games {', '.join(GAMES)}; {name} flies with "
+            f"{describe_game(parameters)}: use eval and league"
         )
-    return models[0][0] if models else load_opponent(options.candidate), parameters
+    return candidate, parameters, game
+
+
+def _settings(options: Options) -> Mapping[str, Any]:
+    """Returns what fixes the game of a candidate that is not one model: of a mix, its models."""
+    if any(kind_of(name) == MODEL for name in contestants_of(options.candidate)):
+        return changed_settings(game_of([options.candidate], {}, options.policy_name))
+    return GAMES[options.panel_game or DEFAULT_GAME].settings
 
 
 def _meet(
@@ -242,8 +278,8 @@ def _recorders(
     return red, blue
 
 
-def _differences(options: Options, parameters: Mapping[str, Any]) -> list[str]:
-    """Returns the differences of this test from the public panel, in words."""
+def _differences(options: Options, parameters: Mapping[str, Any], game: str) -> list[str]:
+    """Returns the differences of this test from a game's public panel, in words."""
     differences = []
     if options.seed != SEED:
         differences.append(f"seed {options.seed}")
@@ -251,8 +287,11 @@ def _differences(options: Options, parameters: Mapping[str, Any]) -> list[str]:
         differences.append(f"{options.episodes} engagements a row")
     if options.greedy:
         differences.append("likeliest actions")
-    if not is_standard(parameters):
-        differences.append("not the game of the parameter table")
+    public = game_values(game)
+    flown = [name for name, row in PARAMETERS.items() if row.group != "reward"]
+    if any(parameters[name] != public[name] for name in flown):
+        named = "" if game == DEFAULT_GAME else f" {game}"
+        differences.append(f"not the game{named} of the parameter table")
     return differences
 
 
@@ -262,9 +301,12 @@ def _print(report: Mapping[str, Any], differences: Sequence[str]) -> None:
 
     digits = f", sha256 {report['sha256']}" if report["sha256"] else ""
     print(f"{shown(report['candidate'])}{digits}")
+    of_game = f" of the game {describe_named(report['game'])}"
+    if report["game"] == DEFAULT_GAME:
+        of_game = ""
     print(
-        f"panel {VERSION}, {report['episodes']} engagements a row, half of them in each seat; "
-        f"package {report['package']}"
+        f"panel {report['panel']}{of_game}, {report['episodes']} engagements a row, half of them "
+        f"in each seat; package {report['package']}"
     )
     if differences:
         print(f"not the public panel: {', '.join(differences)}")
@@ -282,15 +324,13 @@ def format_table(report: Mapping[str, Any]) -> "Table":
     from rich.text import Text
 
     table = new_table("row", "win %", "draw %", "loss %", "score", "95 % c.i.")
-    for group in GROUPS:
-        for row in report["rows"]:
-            if row["group"] == group:
-                table.add_row(*_cells(row, report["episodes"]))
-        mean = f"{report['means'][group]:.3f}"
-        table.add_row(Text(f"mean of {group}", "bold"), "", "", "", Text(mean, "bold"), "")
+    for group, mean in report["means"].items():
+        rows = [row for row in report["rows"] if row["group"] == group]
+        for row in rows:
+            table.add_row(*_cells(row, report["episodes"]))
+        what = f"mean of {group if rows else 'all rows'}"
+        table.add_row(Text(what, "bold"), "", "", "", Text(f"{mean:.3f}", "bold"), "")
         table.add_section()
-    mean = f"{report['means']['all']:.3f}"
-    table.add_row(Text("mean of all rows", "bold"), "", "", "", Text(mean, "bold"), "")
     return table
 
 

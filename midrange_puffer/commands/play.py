@@ -6,11 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
-from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
+from midrange_puffer.commands.models import (
+    find_champions,
+    find_opponent,
+    game_of,
+    load_models,
+    load_opponent,
+    resolve_game,
+)
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
 from midrange_puffer.names import shown, suggest
+from midrange_puffer.policies.champions import has_champion
 from midrange_puffer.policies.mix import (
     BEST,
     FIGHTERS,
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.replays.session import Session
 
-AUTO_BLUE = "auto"  # the champion, which flies alone, or in teams the best of the pilots
+AUTO_BLUE = "auto"  # the champion of the game, or the best of the pilots if there is none
 PLAYERS = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
     f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
@@ -50,7 +58,7 @@ class Options:
 
     red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"player of blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}", AUTO_BLUE
+        f"player of blue, as --red; auto: {CHAMPION}, or {WINGMEN} if the game has none", AUTO_BLUE
     )
     wingmen: str = option.value(
         "player of the other fighters on a human's side, as --red; the human may take over",
@@ -80,11 +88,13 @@ def read(argv: Sequence[str]) -> Options:
     require("the viewer needs", "pygame")
     if options.save:
         open_folder(Path(options.save))
-    blue = options.blue
-    if blue == AUTO_BLUE:
-        sizes = (options.game.get(name, 1) for name in ("red_size", "blue_size"))
-        blue = WINGMEN if max(sizes) > 1 else CHAMPION
-    players = [_player(text, options.data_dir) for text in (options.red, blue, options.wingmen)]
+    red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
+    if options.blue == AUTO_BLUE:
+        game = game_of([red, wingmen], options.game, options.policy_name)
+        blue = CHAMPION if has_champion(game) else WINGMEN
+    else:
+        blue = _player(options.blue, options.data_dir)
+    players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
         raise UsageError(

@@ -40,6 +40,7 @@ from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
 from midrange_puffer.json_files import LARGEST, Count, JsonError, Share, Within, checked, parse
 from midrange_puffer.names import label, shown, versus
 from midrange_puffer.policies import models
+from midrange_puffer.policies.champions import chosen_in_game
 from midrange_puffer.policies.mix import check_is_one
 from midrange_puffer.policies.models import MODELS, spread
 from midrange_puffer.show.exploit_plot import POINTS, Curve, draw_exploits
@@ -281,7 +282,7 @@ def _find_fighters(options: Options) -> Options:
         check_is_one(pilot)
         options = replace(options, pilot=pilot)
     else:
-        model = model_path(options.load_model_path, options.data_dir)
+        model = model_path(options.load_model_path, options.data_dir, options.game)
         options = replace(options, model=model)
     opponent = find_opponent(options.opponent, options.data_dir)
     check_is_one(opponent)
@@ -298,7 +299,8 @@ def _load_fighters(options: Options) -> tuple[list["Contestant"], dict[str, Any]
         own, parameters = options.pilot, resolve_game(options.game)
     else:
         [(own, _)], parameters = load_models([options.model], options.game, options.policy_name)
-    contestants = [own, load_opponent(options.opponent, own)]
+    opponent = chosen_in_game(options.opponent, parameters)
+    contestants = [own, load_opponent(opponent, own)]
     if options.seat == SEATS[1]:
         contestants.reverse()
     return contestants, parameters

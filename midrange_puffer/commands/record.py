@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import (
     OPPONENT,
+    find_champions,
     find_opponent,
     load_models,
     load_opponent,
@@ -66,6 +67,7 @@ def read(argv: Sequence[str]) -> Options:
     blue = red if options.blue == SELF else find_opponent(options.blue, options.data_dir)
     if red == SELF:
         raise UsageError(f"command line: --red = {SELF}: is for --blue, and means the same as red")
+    red, blue = find_champions([red, blue], options.game, options.policy_name)
     return replace(options, red=red, blue=blue)
 
 

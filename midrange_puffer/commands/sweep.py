@@ -21,7 +21,7 @@ from midrange_puffer.sweep.record import Record, best_trial, find_sweep, sweeps_
 from midrange_puffer.sweep.report import BEST, write_report
 from midrange_puffer.sweep.space import Space, trial_config
 from midrange_puffer.train.loggers import format_duration
-from midrange_puffer.train.run_folder import settled_model, settled_opponents
+from midrange_puffer.train.run_folder import settled_models, settled_opponents
 
 if TYPE_CHECKING:
     from midrange_puffer.sweep.runner import Worker
@@ -210,7 +210,7 @@ def _check(config: Config, folder: Path) -> None:
 
 def _with_absolute_paths(config: Config) -> Config:
     """Returns the configuration with absolute paths of models, for any current folder."""
-    config = settled_model(settled_opponents(config))
+    config = settled_models(settled_opponents(config))
     path, include = config.base.load_model_path, config.pool.include
     if path is not None:
         source, path = config.source("base", "load_model_path"), _absolute(path)

@@ -121,6 +121,8 @@ REFUSED = {
     "render_mode render": "puffer eval midrange --load-model-path MODEL --render shows fights; "
     "in Python an environment has render_mode",
     "save_frames gif_path fps frame_rate video capture_video save_video": _FILM,
+    "based_on base_config extends inherits": "an ini file begins from another by "
+    "based_on = FILE in its [base]; on the command line --config names the file",
     "package": "puffer train ENVIRONMENT starts PufferLib's other environments; code of your own "
     "is base.env_class and base.policy_name, module:Class",
     "zero_copy overwork": "observations are in memory that the workers share, and vec.num_workers "

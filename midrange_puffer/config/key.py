@@ -19,6 +19,8 @@ from typing import (
     overload,
 )
 
+from midrange_puffer.names import suggest
+
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:  # for checkers of types alone, and Python 3.10 has none
@@ -102,7 +104,7 @@ class Key:
         except (ValueError, KeyError, OverflowError):
             raise ValueError(f"must be {self.allowed}") from None
         if not self._is_within(value) or self._is_other(value):
-            raise ValueError(f"must be {self.allowed}")
+            raise ValueError(f"must be {self.allowed}{suggest(text, self.choices)}")
         checked = self.check(value) if self.check else None
         return checked if isinstance(checked, str) else value
 

@@ -1,8 +1,6 @@
-"""Reads a configuration: defaults, then an ini file, then the command line."""
+"""Reads a configuration: defaults, then an ini file after its bases, then the command line."""
 
-import configparser
 import functools
-import io
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +23,7 @@ from midrange_puffer.config.hints import (
     right_keys,
     swept_key,
 )
+from midrange_puffer.config.ini_files import IniFile, read_ini_files
 from midrange_puffer.config.key import Key, Value, keys_of
 from midrange_puffer.config.schema import (
     RENAMED,
@@ -41,7 +40,6 @@ from midrange_puffer.config.schema import (
     sweepable,
 )
 from midrange_puffer.config.sections import PolicyConfig, TrainConfig
-from midrange_puffer.files import read_whole
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values
 from midrange_puffer.game.types import with_type
 from midrange_puffer.names import shown, suggest
@@ -49,7 +47,6 @@ from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
-LARGEST_INI = 1 << 18  # bytes of an ini file; a run writes some thousand
 # The keys of a varied key's range, which `values` replaces.
 _RANGE = ("distribution", "min", "max", "mean", "scale")
 
@@ -65,7 +62,7 @@ def load_config(
     Keys that are retired are left out, with a line on stderr.
 
     Args:
-        path: An ini file, as `find_config` finds it, with sections of `schema()`,
+        path: An ini file, as `ini_files.find_config` finds it, with sections of `schema()`,
             [curriculum.<stage>] for each stage, [sweep.<section>.<key>] for each key that a
             sweep varies, and [aircraft.<name>] and [missile.<name>], which env.types takes over.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
@@ -81,20 +78,19 @@ def load_config(
         ConfigError: A file, section, key or value is wrong. The message names it, what is
             allowed and the nearest right name.
     """
-    sections: dict[str, dict[str, str]] = {}
-    if path is not None:
-        path = find_config(path)
-        sections = _read_ini(path)
-    sources = " and ".join([str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides))
+    files = [] if path is None else read_ini_files(path)
+    names = [str(file.path) for file in reversed(files)]
+    sources = " and ".join(names + [COMMAND_LINE] * bool(overrides))
     try:
-        own = _own_names(sections, overrides, path)
-        draft = _Draft(own, runs_code, _data_dir(sections, overrides))
+        own = _own_names(files, overrides)
+        draft = _Draft(own, runs_code, _data_dir(files, overrides))
     except OwnCodeError as error:
         raise OwnCodeError(f"{sources}: {error}") from error
     if complete:
         draft.values["env"].update(neutral_values(FIRST_RULES))
-    draft.add_file(str(path), sections)
-    draft.fold_types()  # so that the command line may replace them
+    for file in files:
+        draft.add_file(file)
+        draft.fold_types()  # so that later files and the command line may replace them
     of_the_file = set(draft.values)
     draft.add_overrides(overrides)
     draft.divide_minibatch()
@@ -111,46 +107,12 @@ def load_config(
     return config
 
 
-def find_config(path: str | Path) -> Path:
-    """Returns the file at `path` or else the installed one called NAME or configs/NAME.
-
-    Raises:
-        ConfigError: There is neither.
-    """
-    path = Path(path)
-    try:
-        path.stat()
-    except FileNotFoundError:
-        return _installed(path)
-    except OSError:
-        pass  # `_read_ini` reports why
-    return path
-
-
-def installed() -> dict[str, Path]:
-    """Returns the installed configurations by name: configs/default.ini and the others."""
-    package = Path(__file__).parents[1]
-    # In the package or, for an editable installation, beside it.
-    files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
-    return {f"configs/{file.name}": file for file in sorted(files)}
-
-
-def _installed(path: Path) -> Path:
-    files = installed()
-    name = f"configs/{path.name}"
-    if path.parent in (Path(), Path("configs")) and name in files:
-        return files[name]
-    raise ConfigError(
-        f"{path}: No such file or directory; installed are {', '.join(files)}{suggest(name, files)}"
-    )
-
-
-def _own_names(
-    sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str], path: str | Path | None
-) -> Own:
+def _own_names(files: Sequence[IniFile], overrides: Sequence[str]) -> Own:
     """Returns the names of the user's own code, on which some keys depend."""
     given: dict[str, tuple[str | None, str | Path | None]] = {
-        name: (text, path) for name, text in sections.get("base", {}).items()
+        name: (text, file.path)
+        for file in files
+        for name, text in file.sections.get("base", {}).items()
     }
     for option, text in _read_overrides(overrides):
         given[option.replace("-", "_").removeprefix("base.")] = text, COMMAND_LINE
@@ -180,8 +142,7 @@ def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
     """Returns `schema.help_sections` for the configuration of a command line."""
     overrides = [word for word in words if word not in ("-h", "--help")]
     path = next((text for option, text in _read_overrides(overrides) if option == "config"), None)
-    sections = _read_ini(find_config(path)) if path else {}
-    return help_sections(_own_names(sections, overrides, path))
+    return help_sections(_own_names(read_ini_files(path) if path else [], overrides))
 
 
 def data_dir(overrides: Sequence[str]) -> str:
@@ -194,42 +155,10 @@ def _given_data_dir(overrides: Sequence[str]) -> str | None:
     return texts.get("train.data_dir")
 
 
-def _data_dir(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Path:
+def _data_dir(files: Sequence[IniFile], overrides: Sequence[str]) -> Path:
     """Returns the train.data_dir, where runs are looked up, that is given or the default."""
-    given = sections.get("train", {}).get("data_dir")
-    return Path(_given_data_dir(overrides) or given or TrainConfig().data_dir)
-
-
-def _parser() -> configparser.ConfigParser:
-    # No section is special and '%' is a plain character.
-    return configparser.ConfigParser(interpolation=None, default_section="")
-
-
-def _read_ini(path: Path) -> dict[str, dict[str, str]]:
-    """Returns section -> key -> text of an ini file."""
-    parser = _parser()
-    try:
-        data = read_whole(path, LARGEST_INI)
-        parser.read_file(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not an ini file: it is not text") from None
-    except configparser.DuplicateSectionError as error:
-        raise ConfigError(
-            f"{path}: line {error.lineno}: section [{error.section}] is given twice"
-        ) from None
-    except configparser.DuplicateOptionError as error:
-        raise ConfigError(
-            f"{path}: line {error.lineno}: [{error.section}] {error.option} is given twice"
-        ) from None
-    except configparser.Error as error:
-        raise ConfigError(f"{path}: not an ini file: {' '.join(error.message.split())}") from None
-    # A value may go on in further lines.
-    return {
-        section: {name: text.replace("\n", " ") for name, text in parser[section].items()}
-        for section in parser.sections()
-    }
+    given = [file.sections.get("train", {}).get("data_dir") for file in reversed(files)]
+    return Path(next(filter(None, [_given_data_dir(overrides), *given]), TrainConfig().data_dir))
 
 
 def _read_overrides(words: Sequence[str]) -> Iterable[tuple[str, str | None]]:
@@ -284,15 +213,17 @@ class _Draft:
         # The text of a name of `ACCUMULATION`, the place where it is given, and the source.
         self._accumulation: tuple[str | None, str, str] | None = None
 
-    def add_file(self, path: str, sections: Mapping[str, Mapping[str, str]]) -> None:
-        """Sets the values of a file's sections; `path` names the file in messages."""
-        for section, items in sections.items():
+    def add_file(self, file: IniFile) -> None:
+        """Sets the values of a file's sections."""
+        has_stages = "stages" in file.sections.get("curriculum", {})
+        has_stages = has_stages or self.values["curriculum"]["stages"] is not None
+        for section, items in file.sections.items():
             section = _current(section)
-            where = f"{path}: [{section}]"
+            where = f"{file.path}: [{section}]"
             self.open_section(section, where)
             for name, text in items.items():
-                self.set(section, name, text, f"{where} {name}", path)
-            if section.startswith(STAGE) and "stages" not in sections.get("curriculum", {}):
+                self.set(section, name, text, f"{where} {name}", file.source)
+            if section.startswith(STAGE) and not has_stages:
                 raise ConfigError(f"{where}: [curriculum] stages must say which stages there are")
 
     def add_overrides(self, words: Sequence[str]) -> None:
@@ -369,17 +300,17 @@ class _Draft:
             raise ConfigError(f"{where} = {text}: {error}") from None
         self.values[section][name] = value
         self.sources[section, name] = DEFAULT if value == keys[name].default else source
-        if section.startswith(SWEPT) and source == COMMAND_LINE:
-            self._drop_other_form(section, name)
+        if section.startswith(SWEPT):
+            self._drop_other_form(section, name, source)
 
-    def _drop_other_form(self, section: str, name: str) -> None:
-        """Removes a file's range of a varied key if its `values` are given later, and vice versa.
+    def _drop_other_form(self, section: str, name: str, source: str) -> None:
+        """Removes the range of a varied key if a later source gives its `values`, and vice versa.
 
-        Values from the command line stay.
+        Values from the same source stay.
         """
         other = {"values": _RANGE, "distribution": ("values",)}.get(name, ())
         for part in other:
-            if self.sources.get((section, part)) != COMMAND_LINE:
+            if self.sources.get((section, part)) not in (source, DEFAULT):
                 self.values[section][part] = SWEPT_KEYS[part].default
                 self.sources.pop((section, part), None)
 

@@ -75,9 +75,11 @@ def evaluate(
         OwnCodeError: A function cannot be used.
     """
     parameters = resolve(parameters, teams=True)
-    contestant = find_contestant("policy", policy)
+    contestant = find_contestant("policy", policy, parameters)
     # A model against itself is loaded once, so that both seats draw the same actions.
-    other = contestant if opponent == policy else find_contestant("opponent", opponent)
+    other = contestant
+    if opponent != policy:
+        other = find_contestant("opponent", opponent, parameters)
     records = fight(
         contestant, other, episodes, seed, greedy, progress, threads=threads, parameters=parameters
     )

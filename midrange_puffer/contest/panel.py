@@ -1,8 +1,8 @@
-"""The panel: a fixed set of opponents, so that figures of policies from anywhere can be compared.
+"""The panels: fixed sets of opponents, so that figures of policies from anywhere can be compared.
 
-Its rows are the scripted pilots, wide families of them, and frozen networks. A wide family is one
-pilot with `SETS` sets of values for its thresholds, drawn at random from wide ranges. A change of a
-row, a range or a network raises `VERSION`.
+Each of `GAMES` has a panel. Its rows are the scripted pilots of the game, wide families of them,
+and frozen networks. A wide family is one pilot with `SETS` sets of values for its thresholds, drawn
+at random from wide ranges. A change of a row, a range or a network raises the game's version.
 """
 
 import hashlib
@@ -10,25 +10,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard, score_interval
 from midrange_puffer.files import pieces
-from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, PILOTS
+from midrange_puffer.game.games import DEFAULT_GAME, GAMES
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, RADAR, pilots_of, resolve
 from midrange_puffer.policies.models import FOLDER, LARGEST_MODEL
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant, Watch
 
-VERSION = 2  # version 1 had no rows of `patient`; the other rows are the same
+# Version of each game's panel. Version 1 of the default game's had no rows of `patient`; its other
+# rows are the same.
+VERSIONS = {DEFAULT_GAME: 2, "radar": 1, "team2": 1, "team2_radar": 1}
 EPISODES, SEED = 512, 0  # engagements a row of the public panel, and its seed
 CANDIDATE = "candidate"  # the policy's name in the fit of its rating
 GROUPS = ("pilots", "wide", "frozen")
-FROZEN = FOLDER / "panel"  # the networks' files
-MEMBERS = FROZEN / "members.json"  # source and digest of each network
+MEMBERS = "members.json"  # file in a panel's folder: source and digest of each network
 SETS = 32  # parameter sets of each wide family
 SMALLEST = 2 * SETS  # fewest engagements of a row: every set in both seats
 
@@ -83,6 +85,21 @@ WIDE: dict[str, dict[str, tuple[float, float]]] = {
         "patient_salvo": SALVO,
     },
 }
+# Families of games with sensors only, which replace those of the same pilot above.
+WIDE_SENSORS: dict[str, dict[str, tuple[float, float]]] = {
+    # It does not see how many missiles the enemy has left, so that it waits for a time.
+    "patient": {
+        **{name: ends for name, ends in WIDE["patient"].items() if name != "patient_left"},
+        "patient_time": (30.0, 240.0),  # s
+    },
+    "notcher": {
+        "notcher_fire": R_MAX,
+        "notcher_salvo": SALVO,
+        "notcher_period": (12.0, 60.0),  # s
+        "notcher_time": (4.0, 20.0),  # s
+    },
+    "pair": {"pair_fire": R_MAX, "pair_salvo": SALVO},
+}
 OF_ALL = {"pilot_fire_off_boresight_deg": (5.0, 45.0)}  # fires within this angle off the nose
 
 
@@ -103,12 +120,36 @@ class Row:
     parts: tuple[Mapping[str, float], ...] = ({},)
 
 
-def rows_of(seed: int) -> list[Row]:
-    """Returns the rows in the order of `GROUPS`; `seed` draws the sets of the wide families."""
-    pilots = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
-    wide = [Row(f"wide:{pilot}", "wide", pilot, draw_sets(pilot, seed)) for pilot in WIDE]
-    files = sorted(FROZEN.glob(f"*{EXPORTED}"))
+def rows_of(seed: int, game: str = DEFAULT_GAME) -> list[Row]:
+    """Returns the rows of a game's panel, in the order of `GROUPS`.
+
+    Args:
+        seed: draws the sets of the wide families.
+        game: one of `GAMES`.
+    """
+    pilots = [Row(pilot, "pilots", pilot) for pilot in pilots_of(game_values(game))]
+    wide = [
+        Row(f"wide:{pilot}", "wide", pilot, draw_sets(pilot, seed, game)) for pilot in wide_of(game)
+    ]
+    files = sorted(frozen_folder(game).glob(f"*{EXPORTED}"))
     return pilots + wide + [Row(f"frozen:{path.stem}", "frozen", path) for path in files]
+
+
+def game_values(game: str) -> dict[str, Any]:
+    """Returns a value for every parameter of one of `GAMES`."""
+    return resolve(GAMES[game].settings, teams=True)
+
+
+def wide_of(game: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """Returns the wide families of a game: by pilot, the ranges of its own thresholds."""
+    values = game_values(game)
+    families = WIDE | WIDE_SENSORS if values["sensing"] == RADAR else WIDE
+    return {pilot: families[pilot] for pilot in pilots_of(values) if pilot in families}
+
+
+def frozen_folder(game: str) -> Path:
+    """Returns the folder of the networks of a game's panel, which may be missing."""
+    return FOLDER / "panel" / ("" if game == DEFAULT_GAME else game)
 
 
 def check_episodes(count: int) -> None:
@@ -121,7 +162,7 @@ def check_episodes(count: int) -> None:
         )
 
 
-def draw_sets(pilot: str, seed: int) -> tuple[dict[str, float], ...]:
+def draw_sets(pilot: str, seed: int, game: str = DEFAULT_GAME) -> tuple[dict[str, float], ...]:
     """Returns the `SETS` parameter sets of a pilot's wide family, as keywords of a game.
 
     The sets are a Latin hypercube (McKay 1979): the range of each threshold is divided into `SETS`
@@ -129,7 +170,7 @@ def draw_sets(pilot: str, seed: int) -> tuple[dict[str, float], ...]:
     combined at random. A seed gives the same sets on every machine.
     """
     sets: list[dict[str, float]] = [{} for _ in range(SETS)]
-    for threshold, ends in {**WIDE[pilot], **OF_ALL}.items():
+    for threshold, ends in {**wide_of(game)[pilot], **OF_ALL}.items():
         for values, share in zip(sets, _spread(seed, f"{pilot} {threshold}"), strict=True):
             values |= _setting(threshold, ends, share)
     return tuple(sets)
@@ -219,22 +260,25 @@ def rate(
 
 def means(rows: Sequence[Row], pairings: Sequence[Pairing]) -> dict[str, float]:
     """Returns the mean score of each group, and of all rows ("all"); rows have equal weights."""
-    pairs = list(zip(rows, pairings, strict=True))
-    groups = {
-        group: fmean(pairing.score for row, pairing in pairs if row.group == group)
-        for group in GROUPS
-    }
+    scores: dict[str, list[float]] = {}
+    for row, pairing in zip(rows, pairings, strict=True):
+        scores.setdefault(row.group, []).append(pairing.score)
+    groups = {group: fmean(scores[group]) for group in GROUPS if group in scores}
     return groups | {"all": fmean(pairing.score for pairing in pairings)}
 
 
 def format_report(
-    rows: Sequence[Row], pairings: Sequence[Pairing], parameters: Mapping[str, float]
+    rows: Sequence[Row],
+    pairings: Sequence[Pairing],
+    parameters: Mapping[str, float],
+    game: str = DEFAULT_GAME,
 ) -> dict[str, object]:
-    """Returns a policy's figures, for a JSON file."""
+    """Returns a policy's figures on a game's panel, for a JSON file."""
     rating = rate(pairings, parameters)
     worst = min(pairings, key=lambda pairing: pairing.score)
     return {
-        "panel": VERSION,
+        "game": game,
+        "panel": VERSIONS[game],
         "rows": [_format_row(*pair) for pair in zip(rows, pairings, strict=True)],
         "means": means(rows, pairings),
         "worst": {"row": worst.second, "score": worst.score},

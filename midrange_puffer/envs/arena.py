@@ -66,10 +66,11 @@ Observation space:
     it is `RADAR_FEATURES`, with dimensions = 3 `HEIGHT_FEATURES`. Teams observe the rows of
     `team_rows`."""
 OPPONENT = (
-    'a pilot; a model: "trained" or a file (.pt, .onnx); a function by name ("module:name", '
-    '"file.py:name"): observations float32 [n, features] -> actions [n, controls], where whole '
-    'numbers are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": '
-    "drawn for each episode). Also a policy on the CPU, from `checkpoint.load_policy`. Policies "
+    'a pilot; a model: "trained", "champion" (that of the game) or a file (.pt, .onnx); a function '
+    'by name ("module:name", "file.py:name"): observations float32 [n, features] -> actions '
+    "[n, controls], where whole numbers are levels and others are controls; or a mix of these "
+    '("shooter:1,fighter.onnx:3": drawn for each episode). Also a policy on the CPU, from '
+    "`checkpoint.load_policy`. Policies "
     "draw their actions, and their memory is cleared at the start of an episode. Also such a "
     "function itself. "
     "It is called once when the environment is made, to check its actions"
@@ -230,7 +231,8 @@ class Arena:
             self.counts = divide(self.num_envs, opponent)
         if POOL in self.counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
-        others = find_crew(opponent, self.observation, self._features, (*FIGHTERS, SELF, POOL))
+        allowed = (*FIGHTERS, SELF, POOL)
+        others = find_crew(opponent, self.observation, self._features, self.parameters, allowed)
         pilots = {**others.shares, "agent": 0.0}
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self.counts.items(), strict=True):

@@ -12,6 +12,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.envs.groups import Buffers, Group
 from midrange_puffer.game.observation import controls_of, to_fly
+from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.policies.contestants import (
     Mixed,
     MixedPlayer,
@@ -59,6 +60,7 @@ def find_crew(
     opponent: "Opponent",
     observation: str,
     features: int,
+    game: Parameters,
     allowed: Sequence[str] = FIGHTERS,
     argument: str = "opponent",
 ) -> Mixed:
@@ -67,6 +69,7 @@ def find_crew(
     Args:
         opponent: the value that the user gave.
         observation, features: the environment's observation, and its number of features.
+        game: parameters of the game, whose champion `champion` means.
         allowed: the kinds of contestants that a mix may have; SELF and POOL are left to the caller.
         argument: name of the argument, for error messages.
 
@@ -77,10 +80,11 @@ def find_crew(
             package.
         CheckpointError: A file cannot be used.
         OwnCodeError: A function cannot be used.
-        UsageError: A policy was trained for another game.
+        UsageError: A policy was trained for another game, or the package has no champion of this
+            one.
     """
     if isinstance(opponent, str):
-        mixed = load_mix(opponent, allowed, argument, features)
+        mixed = load_mix(opponent, allowed, argument, features, game)
     else:
         contestant = find_contestant(argument, opponent)
         if isinstance(opponent, Path):

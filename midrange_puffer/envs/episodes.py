@@ -171,10 +171,12 @@ class EpisodeArena(Arena):
         """Returns a single group, in which the opponent of each episode is drawn from the mix."""
         others = wingmen = None
         if opponent is not NO_OPPONENT:
-            others = find_crew(opponent, self.observation, self._features)
+            others = find_crew(opponent, self.observation, self._features, self.parameters)
         if self._sizes[self.seat] > 1 and opponent is not NO_OPPONENT:
             given = WINGMEN if self._wingmen is None else self._wingmen
-            wingmen = find_crew(given, self.observation, self._features, argument="wingmen")
+            wingmen = find_crew(
+                given, self.observation, self._features, self.parameters, argument="wingmen"
+            )
         elif self._wingmen is not None:
             raise ValueError(
                 f"wingmen = {reprlib.repr(self._wingmen)}: the agent's side has one fighter; "

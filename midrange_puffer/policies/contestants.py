@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,8 @@ from midrange_puffer.game.observation import (
     check_sees,
     controls_of,
 )
-from midrange_puffer.game.parameters import SCRIPTED
+from midrange_puffer.game.parameters import SCRIPTED, Parameters
+from midrange_puffer.policies.champions import in_game
 from midrange_puffer.policies.mix import (
     FIGHTERS,
     FILE,
@@ -115,6 +117,7 @@ def load_mix(
     allowed: Sequence[str] = FIGHTERS,
     argument: str = "opponent",
     features: int | None = None,
+    game: Parameters = MappingProxyType({}),
 ) -> Mixed:
     """Loads the outsiders of a mix; SELF and POOL are left to the caller.
 
@@ -122,13 +125,15 @@ def load_mix(
         text, allowed, argument: as for `parse_mix`.
         features: features of the observations that functions are tried with; None: the caller
             calls `try_out` later.
+        game: parameters of the game, whose champion `champion` means.
 
     Raises:
         ValueError: As for `parse_mix`.
+        UsageError: The package has no champion of this game.
         CheckpointError: A model cannot be used.
         OwnCodeError: A function cannot be used.
     """
-    shares = parse_mix(text, allowed, argument)
+    shares = parse_mix(in_game(text, game), allowed, argument)
     kinds = {name: kind for name in shares if (kind := kind_of(name)) is not None}
     outside = [name for name in shares if kinds[name] in OUTSIDE]
     total = sum(shares[name] for name in outside)
@@ -142,14 +147,13 @@ def load_mix(
 
 
 def load_contestant(
-    text: str, allowed: Sequence[str] = FIGHTERS, argument: str = "opponent"
+    text: str, argument: str = "opponent", game: Parameters = MappingProxyType({})
 ) -> "Contestant":
     """Loads the contestant that a text names; returns the text if it names pilots only.
 
-    Raises:
-        ValueError, CheckpointError, OwnCodeError: As for `load_mix`.
+    Arguments and errors are those of `load_mix`.
     """
-    mixed = load_mix(text, allowed, argument)
+    mixed = load_mix(text, argument=argument, game=game)
     if not mixed.outsiders:
         return text
     is_single = len(mixed.outsiders) == len(mixed.shares) == 1
@@ -196,13 +200,16 @@ def _check_policy(argument: str, module: "PolicyModule") -> None:
         )
 
 
-def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
+def find_contestant(
+    argument: str, value: "Contestant | Path", game: Parameters = MappingProxyType({})
+) -> "Contestant":
     """Returns a contestant: policies unchanged, functions checked, all others loaded by name.
 
     Args:
         argument: name of the argument that `value` belongs to, for messages.
         value: a contestant, a model's file, or a text as described in `mix.py`, without self and
             pool.
+        game: as for `load_mix`.
 
     Raises:
         ValueError: There is no such contestant.
@@ -213,7 +220,7 @@ def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
     if isinstance(value, Path):
         return _load(f"{FILE}{value}", MODEL)
     if isinstance(value, str):
-        return load_contestant(value, argument=argument)
+        return load_contestant(value, argument, game)
     if is_module(value):
         _check_policy(argument, value)
         return value

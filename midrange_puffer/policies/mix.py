@@ -7,8 +7,8 @@ contestant is
 * a scripted pilot;
 * `self`: agents fly both sides;
 * `pool`: the frozen policies of a run's pool;
-* a model: `champion`, `trained` or `trained:selfplay`, which come with the package; or a file, *.pt
-  or *.onnx, with or without `file:` before its path;
+* a model: `champion`, `champion:radar`, `trained` or `trained:selfplay`, which come with the
+  package; or a file, *.pt or *.onnx, with or without `file:` before its path;
 * `nash:PATH`: the models that a file of `puffer league --nash` names, with its shares;
 * `latest`, `best`, RUN/best or a run's folder: the command replaces it by a model of that run;
 * a function of the user's own, `module:name` or `file.py:name`.
@@ -241,6 +241,16 @@ def settled(text: str, find: Callable[[str], Path | None]) -> str:
             name = f"{FILE}{path.absolute()}" if path.is_file() else str(path.absolute())
         parts.append((name, weight))
     return text if parts == original else _joined(parts)
+
+
+def contestants_of(text: str) -> list[str]:
+    """Returns the names in a mix, which are not checked."""
+    return [name for name, _ in _parts(text)]
+
+
+def replaced(text: str, name: str, other: str) -> str:
+    """Returns a mix with another contestant in place of `name`, with the same share."""
+    return _joined((other if part == name else part, weight) for part, weight in _parts(text))
 
 
 def title(text: str) -> str:

@@ -4,6 +4,8 @@ These models come with the package. models/<configuration>/ has the model and th
 config.ini, that made it.
 
 * `champion`, the strongest: configs/champion.ini; models/champion.onnx is its export;
+* `champion:GAME`, such as `champion:radar`: the strongest in another game (game/games.py), of
+  configs/champion_GAME.ini, in models/champion_GAME/. champions.py chooses among the champions;
 * `trained`: configs/default.ini;
 * `trained:selfplay`: configs/selfplay.ini;
 * `trained:former`: the champion before, which no single configuration made (docs/champion.md).
@@ -18,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer.errors import CheckpointError, UsageError, require
+from midrange_puffer.game.games import DEFAULT_GAME, GAMES
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.json_files import Count, Share
 from midrange_puffer.names import suggest
@@ -38,8 +41,22 @@ def shipped_models() -> dict[str, Path]:
     """Returns the file of each model that comes with the package, by name, strongest first."""
     paths = sorted(FOLDER.glob(f"*/{TRAINED}_*.pt"))
     names = {f"{TRAINED}:{path.parent.name}": path for path in paths}
-    plain = {CHAMPION: FOLDER / f"{CHAMPION}.pt"}
-    return {**plain, TRAINED: FOLDER / "default" / f"{TRAINED}_default.pt", **names}
+    files = {champion_name(game): champion_file(game) for game in GAMES}
+    champions = {name: path for name, path in files.items() if path.is_file()}
+    return {**champions, TRAINED: FOLDER / "default" / f"{TRAINED}_default.pt", **names}
+
+
+def champion_name(game: str) -> str:
+    """Returns the name of the champion of one of `GAMES`, which may be missing."""
+    return CHAMPION if game == DEFAULT_GAME else f"{CHAMPION}:{game}"
+
+
+def champion_file(game: str) -> Path:
+    """Returns the file of the champion of one of `GAMES`, which may be missing."""
+    if game == DEFAULT_GAME:
+        return FOLDER / f"{CHAMPION}.pt"
+    name = f"{CHAMPION}_{game}"
+    return FOLDER / name / f"{name}.pt"
 
 
 def path_of(text: str | Path) -> Path:

@@ -25,7 +25,7 @@ from midrange_puffer.policies.models import checked_metadata
 from midrange_puffer.train.loggers import Logger, RecentScores
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.run import begun_run, removed_if_never_begun, resumed_run
-from midrange_puffer.train.run_folder import Run, settled_model, settled_opponents
+from midrange_puffer.train.run_folder import Run, settled_models, settled_opponents
 from midrange_puffer.train.stages import Stages, given_policy, open_stages
 from midrange_puffer.train.vector import VecEnv, make_env
 
@@ -343,7 +343,7 @@ class Trainer(AbstractContextManager["Trainer"]):
         if self._is_gathered:
             raise RuntimeError("load_checkpoint(): there is experience; call train() before it")
         config = self.config.replaced("base", "load_checkpoint", load_model_path=str(path))
-        config = settled_model(config)
+        config = settled_models(config)
         self._stages.trainer.load_weights(given_policy(config).state_dict())
         return load_policy(str(config.base.load_model_path))[1]["metadata"]
 

@@ -26,6 +26,7 @@ from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import has_height, observed, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.champions import chosen_in_game
 from midrange_puffer.policies.contestants import load_mix
 from midrange_puffer.policies.mix import KINDS
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGED, short_name
@@ -44,7 +45,7 @@ from midrange_puffer.train.loggers import (
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.profiling import Profile
 from midrange_puffer.train.raters import Rater
-from midrange_puffer.train.run_folder import OPPONENT, Run, settled_model, settled_opponents
+from midrange_puffer.train.run_folder import OPPONENT, Run, settled_models, settled_opponents
 from midrange_puffer.train.stages import given_policy, open_stages, pool_of
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
 from midrange_puffer.train.trainer import StageTrainer
@@ -127,7 +128,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    config = _settle(settled_model(settled_opponents(config)))
+    config = _settle(settled_models(settled_opponents(config)))
     _try_out_own_code(config)
     run = Run(folder, config)
     if config.base.load_model_path is not None:
@@ -146,7 +147,7 @@ def _try_out_own_code(config: Config) -> None:
     for env in (stage.env for stage in run_configs(config)):
         observation = observed(env.observation, env)
         features = len(features_of(observation, *sizes_of(env)))
-        opponents = load_mix(env.opponent, KINDS, OPPONENT, features)
+        opponents = load_mix(chosen_in_game(env.opponent, env), KINDS, OPPONENT, features)
         where = f"env.observation = {observation}"
         opponents.check_observation(OPPONENT, observation, features, where)
     env_class = config.base.env_class

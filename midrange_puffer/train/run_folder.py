@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_names
-from midrange_puffer.config.reading import COMMAND_LINE, LARGEST_INI, load_config
+from midrange_puffer.config.ini_files import LARGEST_INI, file_asked_for
+from midrange_puffer.config.reading import COMMAND_LINE, load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import LOCK, open_regular, read_whole, write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
+from midrange_puffer.policies.champions import chosen_in_game
 from midrange_puffer.policies.mix import (
     BEST,
     LATEST,
@@ -214,17 +216,30 @@ def settled_mix(text: str, data_dir: str | Path) -> str:
     return settled(text, lambda name: _model_of_run(name, data_dir))
 
 
-def settled_model(config: Config) -> Config:
-    """Returns a configuration whose base.load_model_path is a file, even if it named a run.
+def settled_models(config: Config) -> Config:
+    """Returns a configuration with files in place of runs, and champions of its game.
+
+    It settles base.load_model_path, and `champion` in pool.include.
 
     Raises:
         CheckpointError: As `settled_mix`.
+        UsageError: The package has no champion of this game.
     """
-    name = config.base.load_model_path
-    model = name and _model_of_run(name, config.train.data_dir)
-    if not model:
-        return config
-    return config.replaced("base", MEANT, load_model_path=str(model.absolute()))
+    name, include = config.base.load_model_path, config.pool.include
+    if name:
+        model = _model_of_run(name, config.train.data_dir)
+        name = str(model.absolute()) if model else chosen_in_game(name, config.env)
+    words = [word.strip() for word in include.split(",")] if include else []
+    chosen = [chosen_in_game(word, config.env) for word in words]
+    if chosen != words:
+        include = ",".join(chosen)
+    for section, key, value in (
+        ("base", "load_model_path", name),
+        ("pool", "include", include),
+    ):
+        if value != config[section][key]:
+            config = config.replaced(section, MEANT, **{key: value})
+    return config
 
 
 def settled_opponents(config: Config) -> Config:
@@ -317,7 +332,7 @@ def _origin(path: Path) -> tuple[str, dict[str, str]]:
             if source == COMMAND_LINE and f"{section}.{name}" not in PLACE:
                 given[f"{section}.{name}".removeprefix("base.")] = value
             elif source.endswith(".ini"):
-                files.append(Path(source).name)
+                files.append(Path(file_asked_for(source)).name)
             source = ""
     return max(set(files), key=files.count, default=""), given
 

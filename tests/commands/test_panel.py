@@ -5,20 +5,25 @@ import json
 from pathlib import Path
 
 import pytest
+import stand_ins
 from near_exploiters import near_exploiters
 from needs import nightly
 from quick_fights import SHORT
 
 from midrange_puffer import __version__
 from midrange_puffer.commands import cli
-from midrange_puffer.contest.panel import FROZEN, rows_of
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.panel import VERSIONS, frozen_folder, game_values, rows_of
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.games import DEFAULT_GAME, GAMES, game_name
+from midrange_puffer.game.parameters import pilots_of
 from midrange_puffer.policies.models import path_of
 from midrange_puffer.replays.replay import Replay
 
 pytestmark = pytest.mark.slow
 
 GAME = [f"--env.{name.replace('_', '-')}={value}" for name, value in SHORT.items()]
-NETWORK = str(FROZEN / "default_1.onnx")
+NETWORK = str(frozen_folder(DEFAULT_GAME) / "default_1.onnx")
 OWN = """
 import numpy as np
 
@@ -47,7 +52,8 @@ def few_rows(monkeypatch):
     """A pilot, two families and a network, for what all rows have alike."""
     few = [0, 10, 17, 18]
     monkeypatch.setattr(
-        "midrange_puffer.commands.panel.rows_of", lambda seed: [rows_of(seed)[row] for row in few]
+        "midrange_puffer.commands.panel.rows_of",
+        lambda seed, game: [rows_of(seed, game)[row] for row in few],
     )
     return few
 
@@ -148,6 +154,62 @@ def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     alone = json.loads(alone.read_text())
     assert alone["runs"][0]["curve"] == found["runs"][0]["curve"]
     assert (alone["parameters"], alone["episodes"]) == (found["parameters"], found["episodes"])
+
+
+@pytest.mark.parametrize("game", [name for name in GAMES if name != DEFAULT_GAME])
+def test_a_model_of_another_game_meets_the_panel_of_its_game(game, few_rows, tmp_path, capsys):
+    few_rows[:] = [0, len(pilots_of(game_values(game)))]  # a pilot and a family
+    path = stand_ins.save(tmp_path / "own.pt", game)
+    out = tmp_path / "panel.json"
+    words = [str(path), "--episodes", "64", "--json", str(out), "--env.time-limit=20"]
+    reports = []
+    for asked in ([], ["--game", game]):
+        assert cli.run("panel", [*words, *asked]) == 0
+        reports.append(json.loads(out.read_text()))
+    report = reports[0]
+    assert reports[1] == report
+    assert (report["game"], report["panel"], report["rating"]) == (game, VERSIONS[game], None)
+    assert game_name(report["parameters"]) == game
+    assert set(report["means"]) == {"pilots", "wide", "all"}  # a group without rows has no mean
+    told = capsys.readouterr().out
+    assert f"panel {VERSIONS[game]} of the game {game} ({GAMES[game].title})" in told
+    assert f"not the game {game} of the parameter table" in told
+    assert "mean of frozen" not in told
+    # An engagement counts as in an evaluation.
+    pilot = report["rows"][0]
+    expected = evaluate(path, pilot["row"], 64, 0, **report["parameters"])
+    assert pilot["score"] == expected["score"]
+    assert pilot["score_ci95"] == expected["score_ci95"]
+
+
+def test_a_function_meets_the_panel_that_is_asked_for(own, few_rows, tmp_path):
+    few_rows[:] = [0]
+    report = panel(tmp_path, own, "--game", "radar")
+    assert report["game"] == "radar"
+    assert report["parameters"]["sensing"] == "radar"
+    assert panel(tmp_path, own)["game"] == DEFAULT_GAME
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["trained", "--game", "radar"], "radar: trained is of the game default .*, not of radar"),
+        (
+            ["ace:1,trained:1", "--game", "team2"],
+            r"team2: ace:1,trained:1 is of the game default \(.*\), not of team2 \(.*\)",
+        ),
+        (
+            ["ace", "--game", "team2", "--env.blue-size=3"],
+            "of the game red_size = 2, blue_size = 3",
+        ),
+        (["ace", "--game", "team_2"], "--game: team_2: must be one of .*did you mean 'team2'"),
+        (["ace", "--game", "rader"], "did you mean 'radar'"),
+        (["champion", "--game", "team2", "--env.red-size=3"], "champion: this package has none of"),
+    ],
+)
+def test_a_contestant_of_another_game_is_refused_with_both_named(words, message):
+    with pytest.raises(UsageError, match=message):
+        cli.run("panel", words)
 
 
 def test_only_the_public_panel_is_called_so(few_rows, tmp_path, capsys):

@@ -1,17 +1,21 @@
 """Commands for models of teams: what is done with them, and what is refused by name."""
 
 import json
+from pathlib import Path
 
 import frozen_team
 import numpy as np
 import pytest
 import runs
+import stand_ins
 import torch
 from near_exploiters import near_exploiters
 
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.games import game_name
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.replays.replay import Replay
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +43,39 @@ def test_an_exploiter_of_a_team_is_trained_in_its_game(run, tmp_path):
     assert about["env"]["red_size"] == 2
 
 
-def test_the_panel_is_of_one_against_one(run):
-    message = r"panel: a fixed test of one against one; .* flies with red_size = 2, blue_size = 2"
+@pytest.mark.parametrize("game", ["radar", "team2", "team2_radar"])
+def test_a_champion_of_another_game_is_exploited_in_that_game(game, tmp_path, capsys):
+    """The exploiter's fights are reported with shots, zones and a replay, as in every game."""
+    (tmp_path / "models").mkdir()
+    ini, out = tmp_path / "exploit.ini", tmp_path / "report.json"
+    ini.write_text(runs.SMALL.replace("opponent = straight", "opponent = pool"))
+    words = ["--load-model-path", f"champion:{game}", "--config", str(ini), "--budget=4096"]
+    words += ["--episodes=40", f"--train.data-dir={tmp_path}", "--json", str(out), "--quick"]
+    words += ["--env.start-range-min=5000", "--env.start-range-max=6000"]
+    words += ["--env.start-spacing-min=500", "--env.start-spacing-max=900"]
+    with stand_ins.champions(tmp_path / "models", [game]), near_exploiters():
+        assert cli.run("exploit", words) == 0
+    report = json.loads(out.read_text())
+    assert game_name(report["parameters"]) == game
+    side = report["parameters"]["red_size"]
+    wins = report["wins"]
+    assert wins["count"] == round(40 * report["exploitability_lower_bound"]["win"]) > 0
+    for name in ("policy", "opponent"):
+        figures = wins[name]
+        assert figures["shots"] + figures["left"] == pytest.approx(6 * side)
+        zones = [figures[f"{zone}_share"] for zone in ("in_nez", "between", "wasted")]
+        assert sum(zones) == pytest.approx(1)
+    replay = Replay.read(Path(report["replay"]))
+    replay.verify()
+    assert replay.meta["kept"] == "typical"
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("sums over a side" in told) == (side > 1)
+
+
+def test_other_teams_have_no_panel(run):
+    message = r"panel: a fixed test of the games default, .*; .* flies with red_size = 3, blue_size"
     with pytest.raises(UsageError, match=message):
-        cli.run("panel", [str(run)])
+        cli.run("panel", [str(run), "--env.red-size=3"])
 
 
 def test_a_teams_policy_is_exported_and_flies_as_an_opponent(run, tmp_path):

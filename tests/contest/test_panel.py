@@ -12,22 +12,25 @@ from midrange_puffer import Simulation
 from midrange_puffer.contest import panel
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.panel import (
-    FROZEN,
     GROUPS,
     MEMBERS,
     SETS,
-    VERSION,
+    VERSIONS,
     WIDE,
     Row,
     digest,
     draw_sets,
     format_report,
+    frozen_folder,
+    game_values,
     interval,
     meet_row,
     rate,
     rows_of,
+    wide_of,
 )
 from midrange_puffer.contest.ratings import ANCHORS, Pairing
+from midrange_puffer.game.games import DEFAULT_GAME, GAMES
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS, resolve
 from midrange_puffer.policies.contestants import find_contestant
 
@@ -44,6 +47,23 @@ VERSION_1 = {
 }
 
 
+# Those of the other games: the version, and the digests for the seeds 0 and 1.
+OTHER_GAMES = {
+    "radar": (
+        1,
+        "d723551ec727065c702fd31c5adbbe5e097314ebebe36e5f1651aa098cae2f40",
+        "744645f473bc7c6061e92249ea93fa9d709597608255673c6304a5484f40cf74",
+    ),
+    "team2": (1, *VERSION_2.values()),
+    "team2_radar": (
+        1,
+        "a5359172ec3aa5c2fbfb57216fd78be5328196084544af00b94365ff2e10d38a",
+        "a7ed1f48d4ffae428a6aa206d69d633d4e863b041979675a49182c1ce065499b",
+    ),
+}
+FAMILIES = [(game, pilot) for game in GAMES for pilot in wide_of(game)]
+
+
 def fought(policy, row, episodes=64, parameters=GAME):
     return meet_row(policy, row, episodes, 5, False, parameters=parameters)
 
@@ -56,43 +76,70 @@ def digest_of(sets):
 def test_a_version_and_a_seed_fix_the_rows(seed):
     """On every machine, with every NumPy."""
     sets = {pilot: draw_sets(pilot, seed) for pilot in WIDE}
-    assert VERSION == 2
+    assert VERSIONS[DEFAULT_GAME] == 2
     assert digest_of(sets) == VERSION_2[seed]
     del sets["patient"]
     assert digest_of(sets) == VERSION_1[seed]
 
 
-def test_there_is_a_row_for_each_pilot_family_and_network():
-    rows = rows_of(0)
-    assert [row.name for row in rows if row.group == "pilots"] == list(PILOTS)
-    fighting = [pilot for pilot in PILOTS if pilot not in ("straight", "weave")]
+@pytest.mark.parametrize("game", OTHER_GAMES)
+def test_a_version_of_another_game_and_a_seed_fix_the_rows(game):
+    version, *digests = OTHER_GAMES[game]
+    assert VERSIONS[game] == version
+    for seed, expected in enumerate(digests):
+        sets = {pilot: draw_sets(pilot, seed, game) for pilot in wide_of(game)}
+        assert digest_of(sets) == expected
+
+
+def members_of(game):
+    """What is written down about the networks of a panel, which may have none."""
+    path = frozen_folder(game) / MEMBERS
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+@pytest.mark.parametrize(
+    ("game", "own"),
+    [
+        (DEFAULT_GAME, []),
+        ("radar", ["notcher"]),
+        ("team2", []),
+        ("team2_radar", ["notcher", "pair"]),
+    ],
+)
+def test_there_is_a_row_for_each_pilot_family_and_network(game, own):
+    rows = rows_of(0, game)
+    pilots = [*PILOTS, *own]
+    assert [row.name for row in rows if row.group == "pilots"] == pilots
+    fighting = [pilot for pilot in pilots if pilot not in ("straight", "weave")]
     assert [row.opponent for row in rows if row.group == "wide"] == fighting
     assert {row.name for row in rows if row.group == "frozen"} == {
-        f"frozen:{name}" for name in json.loads(MEMBERS.read_text())
+        f"frozen:{name}" for name in members_of(game)
     }
-    assert {row.group for row in rows} == set(GROUPS)
+    assert {row.group for row in rows} == {*GROUPS[:2], *(["frozen"] * bool(members_of(game)))}
     assert len({row.name for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("pilot", WIDE)
-def test_every_threshold_of_a_pilot_is_wide(pilot):
+@pytest.mark.parametrize(("game", "pilot"), FAMILIES)
+def test_every_threshold_of_a_pilot_is_wide(game, pilot):
     prefix = {"bracket_shooter": "bracket"}.get(pilot, pilot)
     own = {name for name in PARAMETERS if name.startswith(f"{prefix}_")}
     own |= {"pilot_fire_off_boresight_deg"}
-    own -= {"patient_time"}  # of games with sensors
+    # It waits for a time if it does not see how many missiles the enemy has.
+    has_sensors = game_values(game)["sensing"] == "radar"
+    own -= {"patient_left"} if has_sensors else {"patient_time"}
     if pilot == "evader":  # fires as shooter does
         own |= {"shooter_fire_min", "shooter_fire_max"}
-    for one in draw_sets(pilot, 0):
+    for one in draw_sets(pilot, 0, game):
         assert set(one) == own
         for name, value in resolve(one).items():  # which refuses what is out of range
             if name in own and name.endswith("_min"):
                 assert value == one[name.replace("_min", "_max")]
 
 
-@pytest.mark.parametrize("pilot", WIDE)
-def test_the_values_are_spread_over_the_whole_range_which_holds_the_table(pilot):
-    sets = draw_sets(pilot, 3)
-    for threshold, (low, high) in WIDE[pilot].items():
+@pytest.mark.parametrize(("game", "pilot"), FAMILIES)
+def test_the_values_are_spread_over_the_whole_range_which_holds_the_table(game, pilot):
+    sets = draw_sets(pilot, 3, game)
+    for threshold, (low, high) in wide_of(game)[pilot].items():
         names = [name for name in sets[0] if name in (threshold, f"{threshold}_min")]
         values = np.sort([one[names[0]] for one in sets])
         if PARAMETERS[names[0]].kind is int:
@@ -155,11 +202,12 @@ def test_a_pilots_row_is_what_evaluate_measures():
     assert interval(result) == expected["score_ci95"]
 
 
-def test_the_networks_are_those_that_are_written_down():
-    members = json.loads(MEMBERS.read_text())
-    assert set(members) == {path.stem for path in FROZEN.glob("*.onnx")}
+@pytest.mark.parametrize("game", GAMES)
+def test_the_networks_are_those_that_are_written_down(game):
+    members, folder = members_of(game), frozen_folder(game)
+    assert set(members) == {path.stem for path in folder.glob("*.onnx")}
     for name, member in members.items():
-        path = FROZEN / f"{name}.onnx"
+        path = folder / f"{name}.onnx"
         assert digest(path) == member["sha256"]
         assert path.stat().st_size <= 80_000
         assert member["command"].startswith("puffer train midrange --config configs/")

@@ -12,14 +12,27 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.panel import interval, meet_row, rows_of
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.games import DEFAULT_GAME, GAMES, game_name
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeVectorEnv
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import MODEL, kind_of
-from midrange_puffer.policies.models import CHAMPION, FOLDER, TRAINED, path_of, shipped_models
+from midrange_puffer.policies.models import (
+    CHAMPION,
+    FOLDER,
+    TRAINED,
+    champion_file,
+    path_of,
+    shipped_models,
+)
 from midrange_puffer.policies.player import Player
 
-NAMES = sorted(path.parent.name for path in FOLDER.glob("*/config.ini"))
+NAMES = sorted(
+    path.parent.name
+    for path in FOLDER.glob("*/config.ini")
+    if path.with_name(f"{TRAINED}_{path.parent.name}.pt").is_file()
+)
+OTHER_GAMES = [game for game in GAMES if game != DEFAULT_GAME and champion_file(game).is_file()]
 PAGE = (ROOT / "docs" / "champion.md").read_text()
 CHAMPION_FILE = path_of(CHAMPION)
 EXPORTED = CHAMPION_FILE.with_suffix(".onnx")
@@ -29,7 +42,9 @@ QUICK = ("evader", "turn_back", "ace", "frozen:default_1")  # rows of the panel
 def test_there_is_one_for_each_configuration_of_a_main_run():
     assert NAMES == ["curriculum", "default", "selfplay"]
     names = sorted([*NAMES, "former"])
-    assert list(shipped_models()) == [CHAMPION, TRAINED, *(f"{TRAINED}:{name}" for name in names)]
+    champions = [CHAMPION, *(f"{CHAMPION}:{game}" for game in OTHER_GAMES)]
+    trained = [TRAINED, *(f"{TRAINED}:{name}" for name in names)]
+    assert list(shipped_models()) == [*champions, *trained]
     assert path_of(TRAINED) == path_of(f"{TRAINED}:default")
 
 
@@ -70,7 +85,29 @@ def test_a_wrong_name_gets_the_right_one():
         path_of("trained:selfpaly")
 
 
-@pytest.mark.parametrize("path", [CHAMPION_FILE, EXPORTED], ids=lambda path: path.name)
+def test_every_folder_of_a_champion_is_of_a_game():
+    folders = {path.name for path in FOLDER.glob(f"{CHAMPION}_*")}
+    assert folders == {f"{CHAMPION}_{game}" for game in OTHER_GAMES}
+
+
+@pytest.mark.parametrize("game", OTHER_GAMES)
+def test_a_champion_of_another_game_is_what_its_configuration_makes(game):
+    path = champion_file(game)
+    _, model = load_policy(f"{CHAMPION}:{game}")
+    made_by = load_config(path.with_name("config.ini"), complete=True)
+    assert made_by.as_dict() == load_config(f"configs/{CHAMPION}_{game}.ini").as_dict()
+    assert game_name(model["env"]) == game
+    assert model["policy"] == dict(made_by.policy)
+
+
+CHAMPION_FILES = [
+    path
+    for game in (DEFAULT_GAME, *OTHER_GAMES)
+    for path in (champion_file(game), champion_file(game).with_suffix(".onnx"))
+]
+
+
+@pytest.mark.parametrize("path", CHAMPION_FILES, ids=lambda path: path.name)
 def test_the_page_quotes_this_file(path):
     content = path.read_bytes()
     assert f"`{path.name}` | `{hashlib.sha256(content).hexdigest()}`" in PAGE

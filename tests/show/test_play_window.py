@@ -154,7 +154,8 @@ def test_a_full_disk_ends_no_fight(tmp_path):
     assert player.session.paths.time > before
 
 
-TEAM = ["--wingmen", "ace", "--env.red-size", "2", "--env.blue-size", "2"]
+# A game without a champion, so that blue is the best pilot.
+TEAM = ["--wingmen", "ace", "--env.red-size", "2", "--env.blue-size", "3"]
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,8 @@ def test_who_flies_is_said_on_the_command_line(words, contestants, names):
         (["--wingmen", "ace"], "--wingmen: ace: one flies against one, there are none"),
         (["--wingmen", "human"], "--wingmen: human: must be a pilot"),
         (["--wingmen", "asce", "--env.red-size", "2"], "did you mean 'ace'"),
-        (["--blue", "champion", "--env.red-size", "2"], "cannot fly in a team"),
+        (["--blue", "trained", "--env.red-size", "2"], "cannot fly in a team"),
+        (["--blue", "champion", "--env.red-size", "2"], "none of the game red_size = 2; .*default"),
     ],
 )
 def test_wingmen_that_cannot_be_are_named(words, message):

@@ -109,5 +109,5 @@ def test_evaluation_saves_replays_that_fly_again(finished, tmp_path):
 
 
 def test_the_panel_is_of_the_plane(finished):
-    with pytest.raises(UsageError, match="a fixed test in the plane"):
+    with pytest.raises(UsageError, match=r"a fixed test of .* flies with dimensions = 3"):
         cli.run("panel", [str(model_of(finished))])
