@@ -231,7 +231,7 @@ def test_states_with_other_missiles_are_refused():
     with pytest.raises(ValueError, match="kind = 2: must be a number from 0 to 1"):
         sim.set_missile(0, 0, kind=2, **shot)
     plain = sim.core.get_fighter(0, 1)
-    with pytest.raises(ValueError, match="a fighter whose ammunition is out of range"):
+    with pytest.raises(ValueError, match="fighter whose ammunition is out of range"):
         sim.core.set_fighter(0, 1, plain | {"ammunition": 1, "ammunition_2": 2})
 
 

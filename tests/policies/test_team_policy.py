@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from midrange_puffer import _core, _learner
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.actions import HEIGHT
 from midrange_puffer.game.observation import enemies_of, observation_for, rows_of, spaces_of
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.actors import judge, likeliest
@@ -28,7 +29,8 @@ def make(
     spaces = spaces_of(_core.TEAM, action_mode, size, size)
     if heads == 4:
         nvec = {"nvec": np.array([5, 5, 3, 1 + size])} if action_mode == "discrete" else {}
-        actions = SimpleNamespace(shape=(heads,), **nvec)
+        low, high = HEIGHT.lowest, HEIGHT.highest
+        actions = SimpleNamespace(shape=(heads,), low=low, high=high, **nvec)
         spaces = SimpleNamespace(
             single_observation_space=spaces.single_observation_space, single_action_space=actions
         )
