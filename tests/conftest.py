@@ -19,6 +19,15 @@ MOST_WORKERS = 8  # of pytest, side by side
 CLUSTER = pytest.StashKey[contextlib.ExitStack]()  # ends the `cluster`
 # Modules with tests that use the `cluster`.
 ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/test_ray.py")
+# Modules that import PyTorch's compiler, for exports and heavyball, which takes seconds.
+WITH_COMPILER = (
+    "commands/test_export.py",
+    "envs/test_emulation.py",
+    "policies/test_exported.py",
+    "policies/test_native.py",
+    "train/test_trainer_state.py",
+    "train/test_update.py",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -141,9 +150,9 @@ def _cores() -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Gives all tests of a module to one worker, as they share its fixtures.
 
-    One worker also gets all modules that use the one Ray cluster, and one those of the page, which
-    share its compiled core. (xdist 3.8's own `--dist loadgroup` finds no groups with pytest 9.2,
-    which has other node ids.)
+    One worker also gets all modules that use the one Ray cluster, one those with PyTorch's
+    compiler, and one those of the page, which share its compiled core. (xdist 3.8's own
+    `--dist loadgroup` finds no groups with pytest 9.2, which has other node ids.)
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -152,6 +161,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             module = nodeid.partition("::")[0]
             if module.endswith(ON_CLUSTER):
                 return "cluster"
+            if module.endswith(WITH_COMPILER):
+                return "compiler"
             return "web" if Path(module).parent.name == "web" else module
 
     return ByModule(config, log)

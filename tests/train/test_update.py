@@ -3,8 +3,6 @@
 import contextlib
 import copy
 
-import heavyball
-import heavyball.utils
 import learners
 import numpy as np
 import pytest
@@ -41,8 +39,6 @@ MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
 ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
 
-heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
-
 pytestmark = pytest.mark.slow
 
 
@@ -60,7 +56,12 @@ def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
     """The optimizer that PuffeRL makes of the same settings."""
     config, parameters = trainer.config, trainer.policy.parameters()
     betas = (config["adam_beta1"], config["adam_beta2"])
-    make = heavyball.ForeachMuon if config["optimizer"] == "muon" else torch.optim.Adam
+    make = torch.optim.Adam
+    if config["optimizer"] == "muon":
+        import heavyball  # takes seconds
+
+        heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
+        make = heavyball.ForeachMuon
     return make(parameters, lr=config["learning_rate"], betas=betas, eps=config["adam_eps"])
 
 
