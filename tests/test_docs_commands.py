@@ -170,6 +170,8 @@ def test_it_runs(folder, command, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
     sweeps.fake_trials(monkeypatch, "finish")  # tests/sweep/test_trial.py trains
+    if "--report" not in command:
+        monkeypatch.setattr(report, "render", lambda *_: "")
     # A row of each group; all rows are met in tests/commands/test_panel.py.
     rows = [next(row for row in rows_of(0) if row.group == group) for group in GROUPS]
     monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", lambda seed: rows)

@@ -152,12 +152,12 @@ def test_results_of_another_game_are_not_mixed_in(tmp_path, capsys):
 
 
 def test_in_another_game_the_pilots_are_rated_once(tmp_path, capsys):
-    open_league(tmp_path, time_limit=60).rate(Constant(), "model_000001", 1000)
+    open_league(tmp_path, time_limit=30).rate(Constant(), "model_000001", 1000)
     assert capsys.readouterr().err.count("rating the pilots") == 1
     anchors = read(tmp_path)["anchors"]
-    assert anchors == rate_pilots(resolve({"time_limit": 60})) != ANCHORS
+    assert anchors == rate_pilots(resolve({"time_limit": 30})) != ANCHORS
     capsys.readouterr()
-    open_league(tmp_path, 1000, time_limit=60).rate(Constant(), "model_000002", 2000)
+    open_league(tmp_path, 1000, time_limit=30).rate(Constant(), "model_000002", 2000)
     assert capsys.readouterr().err == ""
     assert read(tmp_path)["anchors"] == anchors
 
