@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import os
 from collections import Counter
@@ -14,6 +15,9 @@ from hypothesis import settings
 # No test measures time: the machine may be busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# Collecting imports a million objects, which all stay; see `pytest_collection_finish`.
+gc.disable()
 
 MOST_WORKERS = 8  # of pytest, side by side
 CLUSTER = pytest.StashKey[contextlib.ExitStack]()  # ends the `cluster`
@@ -128,6 +132,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Where tests run side by side no worker is left alone with them at the end.
     """
     items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
+
+
+def pytest_collection_finish() -> None:
+    """Keeps what is imported from the garbage collector, which takes a second to look at it."""
+    gc.freeze()
+    gc.enable()
 
 
 def on_cluster(item: pytest.Item) -> bool:
