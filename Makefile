@@ -21,7 +21,7 @@ SANITIZED_TESTS += --ignore tests/core/test_core_rows.py \
 SANITIZED_SETS := 1
 SANITIZED_SAMPLE := -m "not slow and not nightly" \
     --deselect tests/core/test_determinism.py::test_an_engagement_does_not_depend_on_the_others \
-    $(addprefix --deselect tests/core/test_height_fights.py::, test_pilots test_whole_fights) \
+    --deselect tests/core/test_height_fights.py::test_pilots \
     --deselect tests/policies/test_native.py::test_networks_that_share_threads_may_act_at_the_same_time \
     $(addprefix --deselect tests/core/test_ladder.py::, test_the_pilots_are_a_ladder \
     test_targets_never_win test_the_ace_beats_every_other_and_has_the_best_worst_case)
