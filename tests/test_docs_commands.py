@@ -31,7 +31,7 @@ MODEL = "model_000001.pt"
 # options with one name counts.
 STEPS = 16384  # decisions
 FEW = f"--env.num-envs 128 --train.total-timesteps {STEPS}"
-SMALL_UPDATE = f"{FEW} --train.run-name {{name}} --league.interval 0"
+SMALL_UPDATE = f"{FEW} --train.run-name {{name}} --league.interval 0 --train.replay-interval 0"
 # The latest run is one against one, in the plane.
 OF_TEAMS = f"{SMALL_UPDATE} --train.total-timesteps 32768 --train.data-dir teams"
 HIGH = f"{SMALL_UPDATE} --train.data-dir high"

@@ -316,6 +316,7 @@ def test_the_pilots_of_the_run_are_met_or_all(tmp_path, opponent, stages, met):
 
 @pytest.mark.parametrize(("steps", "interval"), [(1024, 1), (11 * 1024, 2), (200 * 1024, 20)])
 def test_by_default_a_run_keeps_about_ten_sets(tmp_path, steps, interval):
-    config = load_config(runs.small_config(tmp_path), [f"--train.total-timesteps={steps}"])
-    config = settle(config, machine())
+    default = load_config()["train"]["replay_interval"]
+    words = [f"--train.total-timesteps={steps}", f"--train.replay-interval={default}"]
+    config = settle(load_config(runs.small_config(tmp_path), words), machine())
     assert config["train"]["replay_interval"] == interval
