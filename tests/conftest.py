@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import os
 from collections import Counter
@@ -15,10 +16,22 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# Collecting imports a million objects, which all stay; see `pytest_collection_finish`.
+gc.disable()
+
 MOST_WORKERS = 8  # of pytest, side by side
 CLUSTER = pytest.StashKey[contextlib.ExitStack]()  # ends the `cluster`
 # Modules with tests that use the `cluster`.
 ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/test_ray.py")
+# Modules that import PyTorch's compiler, for exports and heavyball, which takes seconds.
+WITH_COMPILER = (
+    "commands/test_export.py",
+    "envs/test_emulation.py",
+    "policies/test_exported.py",
+    "policies/test_native.py",
+    "train/test_trainer_state.py",
+    "train/test_update.py",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -121,6 +134,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
 
 
+def pytest_collection_finish() -> None:
+    """Keeps what is imported from the garbage collector, which takes a second to look at it."""
+    gc.freeze()
+    gc.enable()
+
+
 def on_cluster(item: pytest.Item) -> bool:
     """Returns True if a test's module uses the Ray cluster."""
     return item.path.as_posix().endswith(ON_CLUSTER)
@@ -141,9 +160,9 @@ def _cores() -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Gives all tests of a module to one worker, as they share its fixtures.
 
-    One worker also gets all modules that use the one Ray cluster, and one those of the page, which
-    share its compiled core. (xdist 3.8's own `--dist loadgroup` finds no groups with pytest 9.2,
-    which has other node ids.)
+    One worker also gets all modules that use the one Ray cluster, one those with PyTorch's
+    compiler, and one those of the page, which share its compiled core. (xdist 3.8's own
+    `--dist loadgroup` finds no groups with pytest 9.2, which has other node ids.)
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -152,6 +171,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             module = nodeid.partition("::")[0]
             if module.endswith(ON_CLUSTER):
                 return "cluster"
+            if module.endswith(WITH_COMPILER):
+                return "compiler"
             return "web" if Path(module).parent.name == "web" else module
 
     return ByModule(config, log)

@@ -22,6 +22,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.contest.panel import Row, rows_of
 from midrange_puffer.game.games import GAMES
 from midrange_puffer.policies.models import EXAMPLE, champion_name, path_of, shipped_models
+from midrange_puffer.sweep import report
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN, SWEEP = "20260101-120000-abcd", "20260101-130000-abcd"  # in place of <run> and <sweep>
@@ -29,38 +30,44 @@ MODEL = "model_000001.pt"
 
 # What begins a command -> words that are appended. The first that fits is taken. The last of two
 # options with one name counts.
-ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
-SMALL_UPDATE = (
-    "--train.total-timesteps 32768 --train.run-name {name} --env.num-envs 256 --league.interval 0"
-)
+STEPS = 16384  # decisions
+FEW = f"--env.num-envs 128 --train.total-timesteps {STEPS}"
+SMALL_UPDATE = f"{FEW} --train.run-name {{name}} --league.interval 0 --train.replay-interval 0"
 # The latest run is one against one, in the plane.
-OF_TEAMS = f"{SMALL_UPDATE} --train.total-timesteps 65536 --train.data-dir teams"
+OF_TEAMS = f"{SMALL_UPDATE} --train.total-timesteps 32768 --train.data-dir teams"
 HIGH = f"{SMALL_UPDATE} --train.data-dir high"
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
     "puffer train midrange --config configs/team_curriculum": (
-        f"{OF_TEAMS} --curriculum.twos.env.num-envs 256"
+        f"{OF_TEAMS} --curriculum.twos.env.num-envs 128"
     ),
     "puffer train midrange --config configs/team": OF_TEAMS,
-    "puffer train midrange --config configs/champion_": f"{ONE_UPDATE} --train.data-dir others",
+    "puffer train midrange --config configs/champion_": (
+        f"{SMALL_UPDATE} --env.num-envs 256 --train.total-timesteps 32768 --train.data-dir others"
+    ),
     "puffer train midrange --config configs/height": HIGH,
     "puffer train midrange --config configs/generalist": HIGH,
-    "puffer train midrange --config configs/radar": SMALL_UPDATE,
-    "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
+    "puffer train midrange --config configs/champion": (
+        f"{SMALL_UPDATE} --env.num-envs 256 --train.total-timesteps 32768"
+    ),
+    "puffer train midrange --config configs/curriculum": (
+        f"{SMALL_UPDATE} --train.total-timesteps 65536"
+    ),
+    "puffer train midrange --config": SMALL_UPDATE,
     "puffer replay midrange example --html fight.html --acmi": "--speed 60",
-    "puffer autotune": "--updates 1 --rounds 1",
-    "puffer profile": "--updates 1 --out profile",
+    "puffer autotune": "--updates 1 --rounds 1 --env.num-envs 128",
+    "puffer profile": "--updates 1 --out profile --env.num-envs 128",
     "puffer record": "--episodes 2",
     "puffer sweep midrange --resume": "--sweep.trials 1",
     "puffer sweep midrange --config": (
         "--sweep.trials 1 --sweep.workers 1 --sweep.panel-episodes 2 --sweep.readings 1 "
-        "--train.total-timesteps 65536 --sweep.name {name}"
+        f"{FEW} --sweep.name {{name}}"
     ),
     "puffer eval": "--episodes 2",
     "puffer league": "--games 2",
     "puffer panel midrange trained --exploit": "--episodes 64 --budget 65536 --quick",
     "puffer panel": "--episodes 64",
-    "puffer exploit": "--quick --budget 65536 --episodes 2",
+    "puffer exploit": "--quick --budget 16384 --episodes 2 --env.num-envs 128",
 }
 # What is in a command -> why it is not run here.
 NOT_RUN = {
@@ -138,9 +145,8 @@ def folder(tmp_path_factory):
     sweep = folder / "experiments" / "sweeps" / SWEEP
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        words = "--train.total-timesteps 65536 --train.checkpoint-interval 1 --train.run-name"
-        config = ["--config", "configs/default.ini"]
-        assert cli.run("train", [*config, *words.split(), RUN]) == 0
+        words = f"--config configs/default.ini {FEW} --train.checkpoint-interval 1 --league.games 2"
+        assert cli.run("train", [*words.split(), "--train.run-name", RUN]) == 0
         trained = path_of("trained")
         for name in ("a.pt", "b.pt", "average.pt"):
             shutil.copyfile(trained, name)
@@ -150,13 +156,14 @@ def folder(tmp_path_factory):
         for path in re.findall(r"model_\d{6}\.pt", "\n".join(ALL)):
             if not (run / path).exists():
                 shutil.copyfile(run / MODEL, run / path)
-        assert cli.run("export", ["--load-model-path", "trained", "--onnx", "fighter.onnx"]) == 0
+        shutil.copyfile(FROZEN / "default_1.onnx", "fighter.onnx")
         Path("replays").mkdir()
         for name in ("fight.replay", "replays/fight.replay"):
             shutil.copyfile(EXAMPLE, name)
         sweeps.fake_trials(patch, "finish")
+        patch.setattr(report, "render", lambda *_: "")
         words = "--config configs/sweep.ini --sweep.trials 1 --sweep.workers 1 --sweep.readings 1"
-        words += f" --sweep.panel-episodes 2 --train.total-timesteps 65536 --sweep.name {SWEEP}"
+        words += f" --sweep.panel-episodes 2 {FEW} --sweep.name {SWEEP}"
         assert cli.run("sweep", words.split()) == 0
         assert sweep.is_dir()
     return folder
@@ -173,6 +180,9 @@ def few_rows(seed: int, game: str) -> list[Row]:
 def test_it_runs(folder, command, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
+    sweeps.fake_trials(monkeypatch, "finish")  # tests/sweep/test_trial.py trains
+    if "--report" not in command:
+        monkeypatch.setattr(report, "render", lambda *_: "")
     # A row of each group; all rows are met in tests/commands/test_panel.py.
     monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", few_rows)
     name = f"run-{PUFFER.index(command)}"

@@ -1,8 +1,6 @@
 """The notebook of examples/ runs from its first cell to its last, and shows what it promises."""
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from places import EXAMPLES, ROOT
 
 pytestmark = [
@@ -13,6 +11,9 @@ pytestmark = [
 
 
 def test_the_tour_runs(monkeypatch, tmp_path):
+    import nbformat  # both take a second
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("TOUR_STEPS", "65536")
     monkeypatch.setenv("TOUR_GAMES", "2")
     monkeypatch.setenv("TMPDIR", str(tmp_path))

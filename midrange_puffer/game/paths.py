@@ -133,6 +133,7 @@ class Paths:
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
+        self._now = 0.0  # the time of the last note, as `time` asks the simulation
         self.sizes = sizes_of(sim.parameters)
         self.fighters = [
             FighterPath(number=number, side=side)
@@ -154,10 +155,11 @@ class Paths:
 
     def note(self) -> None:
         """Adds the simulation's present state to all paths."""
+        self._now = self.time
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
         missiles = self._missiles()
         if self._has_sensors:
-            note_contacts(self.contacts, self._sim, self._env, self.time)
+            note_contacts(self.contacts, self._sim, self._env, self._now)
         killed = []
         for path in self.fighters:
             if path.died is not None:
@@ -166,7 +168,7 @@ class Paths:
             path.throttle.append(float(fighters["throttle"][path.number]))
             path.ammo.append(int(fighters["ammo"][path.number]))
             if not fighters["alive"][path.number]:
-                path.died = self.time
+                path.died = self._now
                 killed.append(path)
         count = len(self.missiles)
         ended = self._note_missiles(missiles)
@@ -182,7 +184,8 @@ class Paths:
     def cut_back(self) -> None:
         """Removes all entries after the simulation's time, once it was restored to a snapshot."""
         step = self._sim.parameters["physics_dt"]
-        end = self.time + step / 2
+        self._now = self.time
+        end = self._now + step / 2
         self.missiles = [path for path in self.missiles if path.launched < end - step]
         for path in (*self.fighters, *self.missiles, *self.contacts):
             keep = bisect_right(path.times, end)
@@ -199,7 +202,7 @@ class Paths:
         for slot in np.flatnonzero(missiles["active"]):
             age = int(missiles["age"][slot])
             if age:
-                path = paths[missiles["owner"][slot], round(self.time / step) - age]
+                path = paths[missiles["owner"][slot], round(self._now / step) - age]
                 path.fate = FLYING
             else:  # launched just now, so its path was dropped above
                 path = self._launched(missiles, slot)
@@ -243,7 +246,7 @@ class Paths:
         owners = [path.owner for path in seen]
         unseen = []
         for shooter in self.fighters:
-            if len(shooter.times) > 1 and shooter.times[-1] == self.time:
+            if len(shooter.times) > 1 and shooter.times[-1] == self._now:
                 fired = shooter.ammo[-2] - shooter.ammo[-1]
                 for _ in range(fired - owners.count(shooter.number)):
                     target = self._nearest_enemy(shooter)
@@ -258,7 +261,7 @@ class Paths:
             if index is None:
                 return True, math.inf
             away = math.dist(path.place(index), shooter.place(-2))
-            return path.times[-1] < self.time, away
+            return path.times[-1] < self._now, away
 
         enemies = (path for path in self.fighters if path.side != shooter.side)
         return min(enemies, key=order).number
@@ -276,7 +279,7 @@ class Paths:
         path = MissilePath(owner=owner, launched=launched, kind=kind)
         shooter = self.fighters[owner]
         path.burnt_out = launched + self._motor_times[shooter.side][kind]
-        if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
+        if launched < self._now and (index := shooter.at(launched + 1e-3)) is not None:
             path.times.append(launched)
             for name in ("x", "y", "speed", "heading"):
                 getattr(path, name).append(getattr(shooter, name)[index])
@@ -322,7 +325,7 @@ class Paths:
 
     def _end(self, path: MissilePath, place: tuple[float, ...], target: int) -> None:
         """Adds the last entry of a missile that is no longer in the air, at the given position."""
-        path.times.append(self.time)
+        path.times.append(self._now)
         for values, value in zip((path.x, path.y, path.z), place, strict=False):
             values.append(value)
         for name in ("speed", "heading", "rudder", "load", "climb", "lift", "guided"):
@@ -337,7 +340,7 @@ class Paths:
 
     def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
         """Adds an entry of the values that fighters and missiles have in common."""
-        path.times.append(self.time)
+        path.times.append(self._now)
         for name in ("x", "y", "speed", "heading", "rudder"):
             getattr(path, name).append(float(bodies[name][index]))
         if "z" not in bodies:

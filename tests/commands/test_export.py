@@ -12,6 +12,7 @@ import pytest
 import quick_fights
 import runs
 import torch
+from needs import nightly
 
 import midrange_puffer
 from midrange_puffer.commands import cli, export
@@ -211,7 +212,7 @@ def halved(policy: torch.nn.Module) -> torch.nn.Module:
     return copy.deepcopy(policy).half().float()
 
 
-@pytest.mark.parametrize(("kind", "gain"), [("levels", 5000), ("levels, memory", 10_000)])
+@pytest.mark.parametrize(("kind", "gain"), [("levels", 5000), nightly("levels, memory", 10_000)])
 def test_rounding_is_told_from_what_is_wrong(tmp_path, kind, gain):
     """Large policies with logits as after long training leave room between both."""
     policy, _, file = exports.make(tmp_path, kind, hidden=128, gain=gain)

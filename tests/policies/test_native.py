@@ -353,9 +353,9 @@ def test_only_one_thread_of_python_may_use_a_network():
 
 
 def test_networks_that_share_threads_may_act_at_the_same_time():
-    seen = np.random.default_rng(8).uniform(-1, 1, (5000, 71)).astype(np.float32)
+    seen = np.random.default_rng(8).uniform(-1, 1, (2000, 71)).astype(np.float32)
     networks = [make_network(make(scale=1 + n), threads=3, learns=False) for n in range(4)]
-    drawn = np.zeros((len(networks), 2, 20, len(seen), 3), np.int32)
+    drawn = np.zeros((len(networks), 2, 10, len(seen), 3), np.int32)
     for number, network in enumerate(networks):
         network.load(flattened(make(scale=1 + number)).numpy())
 

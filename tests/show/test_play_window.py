@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import FRAME, NEAR, SIZE, Player, count
+from needs import nightly
 
 from midrange_puffer import Midrange
 from midrange_puffer.commands import cli
@@ -197,8 +198,15 @@ def test_play_from_the_command_line_to_its_end(
     assert not pygame.display.get_init()
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-@pytest.mark.parametrize("where", ["frame", "decision"])
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [
+        ("frame", KeyboardInterrupt),
+        ("decision", RuntimeError),
+        nightly("frame", RuntimeError),
+        nightly("decision", KeyboardInterrupt),
+    ],
+)
 def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch, capsys):
     """An interrupt may come when a decision is flown but not recorded."""
     left = iter(range(40))

@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import count
+from needs import nightly
 from PIL import Image
 from quick_fights import SHORT
 from replays import record
@@ -17,7 +18,6 @@ from team_fights import sized
 from midrange_puffer import Midrange, _core
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view import env_view, film, watch
 
@@ -40,9 +40,14 @@ TEAM = sized(2, 3, time_limit=30, launch_interval=1)
 @pytest.mark.parametrize(
     ("opponent", "seat", "action_mode", "game"),
     [
-        *((opponent, seat, "discrete", SHORT) for opponent in OPPONENTS for seat in SEATS),
-        *((opponent, "blue", "discrete", TEAM) for opponent in ("self", "ace")),
-        *((opponent, "blue", "continuous", TEAM) for opponent in ("self", "ace")),
+        ("self", "blue", "discrete", SHORT),
+        *((opponent, "red", "discrete", SHORT) for opponent in OPPONENTS[1:]),
+        ("pool:1,snake:1", "blue", "discrete", SHORT),
+        ("self", "blue", "continuous", TEAM),
+        ("ace", "blue", "discrete", TEAM),
+        *(nightly(opponent, "blue", "discrete", SHORT) for opponent in OPPONENTS[1:3]),
+        nightly("self", "blue", "discrete", TEAM),
+        nightly("ace", "blue", "continuous", TEAM),
     ],
 )
 def test_what_is_shown_is_engagement_0(opponent, seat, action_mode, game, tmp_path):

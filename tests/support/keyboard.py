@@ -2,6 +2,7 @@
 
 import numpy as np
 import pygame
+import pytest
 
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.loop import Game
@@ -63,8 +64,14 @@ class Player:
         assert self.wait(FRAME)
 
     def wait(self, seconds: float) -> bool:
-        """Lets frames pass; returns False once the game has ended."""
-        return all(self.game.frame(FRAME) for _ in range(round(seconds / FRAME)))
+        """Lets frames pass, of which the last is drawn; returns False once the game has ended."""
+        frames = round(seconds / FRAME)
+        if not frames:
+            return True
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(self.game, "_draw", lambda: None)
+            runs_on = all(self.game.frame(FRAME) for _ in range(frames - 1))
+        return runs_on and self.game.frame(FRAME)
 
     def fighter(self, seat: int = 0) -> dict[str, float]:
         return {name: float(values[0, seat]) for name, values in self.session.sim.fighters.items()}

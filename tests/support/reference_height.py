@@ -4,7 +4,9 @@ A state is an array x y z dx dy dz v, of a fighter with its actuators rudder, cl
 The game's own step is here, too, so that it can be compared operation by operation.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
+from math import hypot, sqrt
 
 import numpy as np
 
@@ -18,14 +20,20 @@ Fields = Mapping[str, float]
 Rate = Callable[[np.ndarray], np.ndarray]
 
 
+@functools.lru_cache(64)  # of a body's height several functions ask
 def air(z: float) -> tuple[float, float, float]:
     """Returns thin, density and 1/c^2."""
-    a = min(z, 11000.0)
-    b = z - a
-    root = np.polyval([1.0309813e-13, 1.3354166e-9, 4.8661203e-5, 1], a)
-    root *= np.polyval([1.1429625e-13, 2.9369702e-9, 7.908521e-5, 1], b)
-    sound = np.polyval([7.472089e-10, 2.1678857e-5, 1], a) / SOUND**2
+    a = min(float(z), 11000.0)
+    b = float(z) - a
+    root = polynomial(a, 1.0309813e-13, 1.3354166e-9, 4.8661203e-5, 1)
+    root *= polynomial(b, 1.1429625e-13, 2.9369702e-9, 7.908521e-5, 1)
+    sound = polynomial(a, 7.472089e-10, 2.1678857e-5, 1) / SOUND**2
     return root**2, root**-2, sound
+
+
+def polynomial(x: float, *factors: float) -> float:
+    """Returns the value of a polynomial, whose factors begin with that of the highest power."""
+    return functools.reduce(lambda value, factor: value * x + factor, factors)
 
 
 def standard_air(z: float) -> tuple[float, float]:
@@ -50,7 +58,7 @@ def drag(fields: Fields, z: float, v: float, lift: float, gravity: float = GRAVI
     thin, density, sound = air(z)
     c0 = gravity / fields["terminal_speed"] ** 2
     k = 1 / (4 * c0 * fields["lift_drag"] ** 2)
-    factor = drag_factor(fields, v * np.sqrt(sound))
+    factor = drag_factor(fields, v * sqrt(sound))
     return c0 * density * factor * v**2 + k * thin * lift**2 / v**2
 
 
@@ -83,13 +91,13 @@ def fighter_forces(
     wanted = max(wanted, -fall)
     level = np.sqrt(max(dx**2 + dy**2, 1e-6))
     most = fields["climb_load"] * gravity
-    pull = np.clip(fields["climb_gain"] * (wanted - v * dz), -most, most)
-    up = np.clip(gravity * level + pull, -limit, limit)
+    pull = min(max(fields["climb_gain"] * (wanted - v * dz), -most), most)
+    up = min(max(gravity * level + pull, -limit), limit)
     left = rudder * np.sqrt(limit**2 - up**2)
     net = up - gravity * level
     p, q = left / level, net * dz / level
     across = np.array([-p * dy - q * dx, p * dx - q * dy, net * level])
-    lift = np.hypot(up, left)
+    lift = hypot(up, left)
     return across, drag(fields, z, v, lift, gravity), throttle * thrust(fields, z, v)
 
 
@@ -115,9 +123,9 @@ def missile_forces(
     """Returns the acceleration across the path [3] and the drag [m/s^2]."""
     z, direction, v = state[2], state[3:6], state[6]
     limit = lift_limit(fields, z, v, gravity)
-    lift = asked * limit / max(np.linalg.norm(asked), limit)
+    lift = asked * limit / max(hypot(*asked), limit)
     weight = gravity * (UP - direction[2] * direction)
-    return lift - weight, drag(fields, z, v, float(np.linalg.norm(lift)), gravity)
+    return lift - weight, drag(fields, z, v, hypot(*lift), gravity)
 
 
 def motor(fields: Fields, time: float) -> float:

@@ -7,7 +7,7 @@ is reference_height.py's. What a fight has as in the plane is inherited from ref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import cos, pi, radians, sin, sqrt
+from math import cos, hypot, pi, radians, sin, sqrt
 
 import numpy as np
 import reference_height as law
@@ -52,7 +52,7 @@ class Body:
     def level(self) -> np.ndarray:
         """The horizontal part of the direction, as a unit vector."""
         ahead = self.state[3:6] * (1, 1, 0)
-        return ahead / np.linalg.norm(ahead)
+        return ahead / hypot(*ahead)
 
     # Cosine and sine of the heading, for what is as in the plane.
     c = property(lambda self: float(self.level[0]))
@@ -93,11 +93,11 @@ class Missile(Body):
 def sight(origin: Body, other: Body) -> tuple[np.ndarray, np.ndarray, float]:
     """Returns the other's relative position and velocity, and the range."""
     r = other.position - origin.position
-    return r, other.velocity - origin.velocity, float(np.linalg.norm(r))
+    return r, other.velocity - origin.velocity, hypot(*r)
 
 
 def unit(r: np.ndarray) -> np.ndarray:
-    return r / np.linalg.norm(r)
+    return r / hypot(*r)
 
 
 def time_to_go(missile: Body, target: Body) -> float:
@@ -115,7 +115,7 @@ def least_distance(r0: np.ndarray, r1: np.ndarray) -> float:
     """Returns the least length of the line of sight while it goes from r0 to r1."""
     d = r1 - r0
     tau = clip(-(r0 @ d) / (d @ d), 0, 1) if d @ d > 0 else 0.0
-    return float(np.linalg.norm(r0 + tau * d))
+    return hypot(*(r0 + tau * d))
 
 
 def logarithm(a: float, b: float) -> float:

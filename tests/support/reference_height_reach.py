@@ -55,7 +55,7 @@ def hits_cold(p: Parameters, fields: Fields, enemy: Fields, z: float, distance: 
         after = target[:3] - missile[:3]
         path = after - sight
         nearest = sight + np.clip(-(sight @ path) / (path @ path), 0, 1) * path
-        if np.linalg.norm(nearest) < p["missile_hit_radius"]:
+        if hypot(*nearest) < p["missile_hit_radius"]:
             return True
         burnt = age >= (fields["burn_time"] + fields["sustain_time"]) / STEP
         slow = missile[6] ** 2 - 2 * g * after[2] < fields["spent_speed"] ** 2

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from midrange_puffer.commands import cli
 
-# 64 engagements x 16 decisions an update, engagements of at most 20 decisions.
+# 64 engagements x 16 decisions an update, engagements of at most 20 decisions, no replays, which
+# would take as long as the rest.
 SMALL = """
 [vec]
 backend = Serial
@@ -25,6 +26,7 @@ device = cpu
 total_timesteps = 8192
 bptt_horizon = 16
 minibatch_size = 512
+replay_interval = 0
 """
 
 # The opponents of a run with a pool.

@@ -4,18 +4,20 @@ import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sweeps
-from wandb.proto import wandb_internal_pb2
 
 from midrange_puffer.sweep.record import Record
 
 pytestmark = pytest.mark.slow
 
 
-def read_offline(path: Path) -> list[wandb_internal_pb2.Record]:
+def read_offline(path: Path) -> list[Any]:
     """The records of a file of wandb's, which a process of its own writes to its end."""
+    from wandb.proto import wandb_internal_pb2  # takes a second
+
     until = time.monotonic() + 60
     while True:
         records = [wandb_internal_pb2.Record.FromString(data) for data in read_log(path)]

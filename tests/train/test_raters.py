@@ -152,12 +152,12 @@ def test_results_of_another_game_are_not_mixed_in(tmp_path, capsys):
 
 
 def test_in_another_game_the_pilots_are_rated_once(tmp_path, capsys):
-    open_league(tmp_path, time_limit=60).rate(Constant(), "model_000001", 1000)
+    open_league(tmp_path, time_limit=30).rate(Constant(), "model_000001", 1000)
     assert capsys.readouterr().err.count("rating the pilots") == 1
     anchors = read(tmp_path)["anchors"]
-    assert anchors == rate_pilots(resolve({"time_limit": 60})) != ANCHORS
+    assert anchors == rate_pilots(resolve({"time_limit": 30})) != ANCHORS
     capsys.readouterr()
-    open_league(tmp_path, 1000, time_limit=60).rate(Constant(), "model_000002", 2000)
+    open_league(tmp_path, 1000, time_limit=30).rate(Constant(), "model_000002", 2000)
     assert capsys.readouterr().err == ""
     assert read(tmp_path)["anchors"] == anchors
 
@@ -316,6 +316,7 @@ def test_the_pilots_of_the_run_are_met_or_all(tmp_path, opponent, stages, met):
 
 @pytest.mark.parametrize(("steps", "interval"), [(1024, 1), (11 * 1024, 2), (200 * 1024, 20)])
 def test_by_default_a_run_keeps_about_ten_sets(tmp_path, steps, interval):
-    config = load_config(runs.small_config(tmp_path), [f"--train.total-timesteps={steps}"])
-    config = settle(config, machine())
+    default = load_config()["train"]["replay_interval"]
+    words = [f"--train.total-timesteps={steps}", f"--train.replay-interval={default}"]
+    config = settle(load_config(runs.small_config(tmp_path), words), machine())
     assert config["train"]["replay_interval"] == interval

@@ -37,7 +37,7 @@ def test_a_run_of_teams_goes_on_with_the_other_engine(tmp_path, options):
     """With dead fighters, too, both engines compute the same next update."""
     words = [*SHOOTERS, *options, "--train.anneal-lr=False", "--train.bptt-horizon=64"]
     words += ["--train.minibatch-size=2048"]
-    start = [*words, "--train.total-timesteps=60000", "--train.engine=torch"]
+    start = [*words, "--train.total-timesteps=30000", "--train.engine=torch"]
     assert runs.train(tmp_path, *start) == 0
     steps = run_folder.load_state(tmp_path / "run")["global_step"]
     decisions = runs.rows(tmp_path / "run")[-1]["epoch"] * 128 * 64
@@ -79,12 +79,12 @@ def test_a_run_meets_all_kinds_of_opponents_and_is_rated(tmp_path):
     words = [*runs.TEAM, f"--env.opponent=self:1,pool:1,straight:1,file:{path}:1,{own}:1"]
     words += ["--env.num-envs=60", "--env.blue-size=3", "--train.checkpoint-interval=1"]
     words += ["--train.minibatch-size=16", "--league.interval=2", "--league.games=4"]
-    assert runs.train(tmp_path, *words, "--train.total-timesteps=10000") == 0
+    assert runs.train(tmp_path, *words, "--train.total-timesteps=5000") == 0
     before = runs.rows(tmp_path / "run")
-    assert runs.resume(tmp_path / "run", "--train.total-timesteps=20000") == 0
+    assert runs.resume(tmp_path / "run", "--train.total-timesteps=10000") == 0
     rows = runs.rows(tmp_path / "run")
     assert rows[: len(before)] == before
-    assert rows[-1]["agent_steps"] >= 20000
+    assert rows[-1]["agent_steps"] >= 10000
     assert rows[-1]["pool/size"] > 1
     told = {name for row in rows for name in row}
     scores = {"straight", "pool", "left", "fly"}

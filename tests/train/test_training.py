@@ -13,7 +13,6 @@ import numpy as np
 import psutil
 import pytest
 import runs
-import wandb
 from needs import nightly
 
 from midrange_puffer.config.configuration import ConfigError
@@ -128,6 +127,8 @@ def test_tensorboard_has_the_metrics(finished):
 @pytest.fixture
 def offline_wandb(monkeypatch) -> Iterator[None]:
     """Weights & Biases without an account; its background process is ended."""
+    import wandb  # takes a second
+
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.delenv("WANDB_DIR", raising=False)

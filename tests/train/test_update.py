@@ -3,8 +3,6 @@
 import contextlib
 import copy
 
-import heavyball
-import heavyball.utils
 import learners
 import numpy as np
 import pytest
@@ -21,6 +19,7 @@ from learners import (
     small_trainer,
     watched_steps,
 )
+from needs import nightly
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.sections import TrainConfig
@@ -41,8 +40,6 @@ MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
 ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
 
-heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
-
 pytestmark = pytest.mark.slow
 
 
@@ -60,19 +57,29 @@ def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
     """The optimizer that PuffeRL makes of the same settings."""
     config, parameters = trainer.config, trainer.policy.parameters()
     betas = (config["adam_beta1"], config["adam_beta2"])
-    make = heavyball.ForeachMuon if config["optimizer"] == "muon" else torch.optim.Adam
+    make = torch.optim.Adam
+    if config["optimizer"] == "muon":
+        import heavyball  # takes seconds
+
+        heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
+        make = heavyball.ForeachMuon
     return make(parameters, lr=config["learning_rate"], betas=betas, eps=config["adam_eps"])
 
 
-@pytest.mark.parametrize("engine", ["torch", "native"])
+PRIORITIES = ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3", "--policy.hidden-size=64"]
+MEMORIES = [*MEMORY, *ENDLESS, "--train.vtrace-c-clip=0.8"]
+CONTROLS = ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05",
+            "--train.learning-rate=0.003"]  # fmt: skip
+LAYERS = ["--policy.hidden-layers=3", "--policy.hidden-size=96", "--train.vf-clip-coef=0.02"]
+
+
+# Both engines learn the same, see test_engines.py, so that each option is tried with one of them.
 @pytest.mark.parametrize(
-    "options",
+    ("engine", "options"),
     [
-        ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3", "--policy.hidden-size=64"],
-        [*MEMORY, *ENDLESS, "--train.vtrace-c-clip=0.8"],
-        ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05",
-         "--train.learning-rate=0.003"],
-        ["--policy.hidden-layers=3", "--policy.hidden-size=96", "--train.vf-clip-coef=0.02"],
+        ("torch", PRIORITIES), ("torch", MEMORIES), ("native", CONTROLS), ("native", LAYERS),
+        nightly("native", PRIORITIES), nightly("native", MEMORIES),
+        nightly("torch", CONTROLS), nightly("torch", LAYERS),
     ],
 )  # fmt: skip
 def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options, monkeypatch):
