@@ -96,11 +96,12 @@ def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
     assert replay.controls.shape == (250, 2, 4)
     assert replay.verify() is None
     assert replay.parameters["types"] == own["types"]
-    page, film, picture = (str(tmp_path / f"fight.{kind}") for kind in ("html", "gif", "png"))
+    page, film, picture = (tmp_path / f"fight.{kind}" for kind in ("html", "gif", "png"))
+    assert cli.run("replay", [str(path), "--html", str(page)]) == 0
+    assert page.stat().st_size > 10_000
     for mode, *words in (
-        ("replay", str(path), "--html", page),
-        ("replay", str(path), "--gif", film),
-        ("plot", "--replay", str(path), "--out", picture),
+        ("replay", str(path), "--gif", str(film)),
+        ("plot", "--replay", str(path), "--out", str(picture)),
     ):
         with pytest.raises(UsageError, match="of fights: in the plane only, and this game"):
             cli.run(mode, words)
