@@ -99,12 +99,10 @@ def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
     page, film, picture = (tmp_path / f"fight.{kind}" for kind in ("html", "gif", "png"))
     assert cli.run("replay", [str(path), "--html", str(page)]) == 0
     assert page.stat().st_size > 10_000
-    for mode, *words in (
-        ("replay", str(path), "--gif", str(film)),
-        ("plot", "--replay", str(path), "--out", str(picture)),
-    ):
-        with pytest.raises(UsageError, match="of fights: in the plane only, and this game"):
-            cli.run(mode, words)
+    assert cli.run("plot", ["--replay", str(path), "--out", str(picture)]) == 0
+    assert picture.stat().st_size > 10_000
+    with pytest.raises(UsageError, match="of fights: in the plane only, and this game"):
+        cli.run("replay", [str(path), "--gif", str(film)])
 
 
 def climbing(observations: np.ndarray) -> np.ndarray:
