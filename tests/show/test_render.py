@@ -35,6 +35,7 @@ def states(core: _core.Core) -> list[dict]:
 
 OPPONENTS = ("self", "ace:1,evader:1", "self:1,ace:1", "pool:1,snake:1")
 TEAM = sized(2, 3, time_limit=30, launch_interval=1)
+HIGH = SHORT | {"dimensions": 3, "red_aircraft": "light:1,heavy:1", "missile_spread": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,7 @@ TEAM = sized(2, 3, time_limit=30, launch_interval=1)
         *((opponent, seat, "discrete", SHORT) for opponent in OPPONENTS for seat in SEATS),
         *((opponent, "blue", "discrete", TEAM) for opponent in ("self", "ace")),
         *((opponent, "blue", "continuous", TEAM) for opponent in ("self", "ace")),
+        *((opponent, "blue", "discrete", HIGH) for opponent in ("self", "ace")),
     ],
 )
 def test_what_is_shown_is_engagement_0(opponent, seat, action_mode, game, tmp_path):
