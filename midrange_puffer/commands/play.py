@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.replays.session import Session
 
-AUTO_BLUE = "auto"  # the champion, which flies alone, or in teams the best of the pilots
+# The champion, which flies alone and in the plane; otherwise the best of the pilots there.
+AUTO_BLUE = "auto"
+HIGH_PILOT = "crank"  # the best of the pilots with height
 PLAYERS = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
     f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
@@ -40,7 +42,8 @@ PLAYERS = (
 DESCRIPTION = (
     "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
     "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
-    "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change."
+    "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change. "
+    "--env.dimensions 3 is with height: two more keys climb and dive."
 )
 
 
@@ -50,7 +53,8 @@ class Options:
 
     red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"player of blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}", AUTO_BLUE
+        f"player of blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}, with height {HIGH_PILOT}",
+        AUTO_BLUE,
     )
     wingmen: str = option.value(
         "player of the other fighters on a human's side, as --red; the human may take over",
@@ -84,6 +88,8 @@ def read(argv: Sequence[str]) -> Options:
     if blue == AUTO_BLUE:
         sizes = (options.game.get(name, 1) for name in ("red_size", "blue_size"))
         blue = WINGMEN if max(sizes) > 1 else CHAMPION
+        if options.game.get("dimensions") == 3:
+            blue = HIGH_PILOT
     players = [_player(text, options.data_dir) for text in (options.red, blue, options.wingmen)]
     red, blue, wingmen = players
     if wingmen == HUMAN:

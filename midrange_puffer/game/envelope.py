@@ -256,12 +256,7 @@ def find_edges(
         ValueError: As in `build`.
     """
     plain, cold, others = _numbers(evasions)
-    seats = [seat_weights({"agent": 1.0})] * len(SEATS)
-    game = _game_of(parameters)
-    observation = observed("default", game)
-    core = _core.Core(
-        game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)
-    )
+    core = shots_core(parameters)
     parts = []
     for start in range(0, len(shots), _CHUNK):
         some = slice(start, start + _CHUNK)
@@ -269,6 +264,20 @@ def find_edges(
         parts.append(search(fly, limits[some], plain, cold, others))
         progress(len(limits[some]))
     return Edges(*(np.concatenate([getattr(part, name) for part in parts]) for name in _EDGES))
+
+
+def shots_core(parameters: Mapping[str, Any]) -> _core.Core:
+    """Returns a core for fly-outs of shots, `Core.fly_shots`.
+
+    Args:
+        parameters: the `relevant` parameters.
+    """
+    seats = [seat_weights({"agent": 1.0})] * len(SEATS)
+    game = _game_of(parameters)
+    observation = observed("default", game)
+    return _core.Core(
+        game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)
+    )
 
 
 def game_envelope(parameters: Mapping[str, float]) -> Envelope:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.actions import PLANE, controls_in
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
     HUMAN,
@@ -28,7 +28,6 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     has_height,
     is_team,
-    require_plane,
     resolve,
     sizes_of,
 )
@@ -59,6 +58,16 @@ class _Mark:
     state: bytes
     commands: np.ndarray
     crews: list[Any]
+
+
+def copy_bodies(fight: Simulation, copy: Simulation, env: int = 0) -> None:
+    """Copies all bodies of a simulation's first engagement to engagement `env` of another one."""
+    own, other = fight.core, copy.core
+    for number in range(own.fighters):
+        other.set_fighter(env, number, own.get_fighter(0, number))
+    active = own.read("missile")["active"][0] | other.read("missile")["active"][env]
+    for slot in np.flatnonzero(active):
+        other.set_missile(env, slot, own.get_missile(0, slot))
 
 
 class PlayerCrew:
@@ -121,17 +130,12 @@ class PilotCrew:
 
     def commands(self, sim: Simulation) -> np.ndarray:
         """Returns the fighters' next controls, as `PlayerCrew.commands`."""
-        fight, copy = sim.core, self._copy.core
-        for number in range(fight.fighters):
-            copy.set_fighter(0, number, fight.get_fighter(0, number))
-        active = fight.read("missile")["active"][0] | copy.read("missile")["active"][0]
-        for slot in np.flatnonzero(active):
-            copy.set_missile(0, slot, fight.get_missile(0, slot))
+        copy_bodies(sim, self._copy)
         self._copy.step()
-        given = {name: values[0] for name, values in copy.read("fighter").items()}
-        *names, _ = controls_in(sim.parameters["dimensions"]).names
-        commands = np.zeros((len(self.fighters), len(names) + 1), np.float32)
-        for column, name in enumerate(names):
+        given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
+        # A human has wingmen in teams only, and these fly in the plane.
+        commands = np.zeros((len(self.fighters), PLANE.count), np.float32)
+        for column, name in enumerate(PLANE.names[:FIRE]):
             commands[:, column] = given[f"{name}_command"][self.fighters]
         for row, fighter in zip(commands, self.fighters, strict=True):
             if given["fire"][fighter]:
@@ -189,7 +193,6 @@ class Session:
         self._game = game
         self._hold = 1  # decisions that a policy's action lasts
         if HUMAN in self._flown_by():
-            require_plane(game, "flying by hand")
             self._hold, game["substeps"] = game["substeps"], 1
         self.decision = game["physics_dt"] * game["substeps"]  # s
         self._seed, self._greedy = checked_seed(seed), greedy
@@ -344,6 +347,20 @@ class Session:
     def human_beside(self, fighter: int) -> int | None:
         """Returns the fighter that a human flies on a fighter's side; None if none does."""
         return next((human for human in self.humans if human in self.side_of(fighter)), None)
+
+    def copies(self, count: int, substeps: int) -> Simulation:
+        """Returns engagements from this fight's start, whose fighters are all agents.
+
+        They have the types of aircraft and missiles that the fight has drawn.
+
+        Args:
+            count: The number of engagements.
+            substeps: Physics steps of their decisions.
+        """
+        sim = Simulation(count, self._seed, **dict(self._game, substeps=substeps))
+        for env in range(count):
+            sim.start(env, self.engagement)
+        return sim
 
     # Controls of humans
 
