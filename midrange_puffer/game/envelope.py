@@ -243,6 +243,7 @@ def find_edges(
     limits: np.ndarray,
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
+    is_coarse: bool = False,
 ) -> Edges:
     """Finds the edges of hits for shots of any geometries.
 
@@ -251,6 +252,7 @@ def find_edges(
         shots: array [shots] of `_core.SHOT`; its ranges and evasions are ignored.
         limits: float [shots], ranges beyond which the shots cannot hit [m], see `farthest`.
         evasions, progress: as in `build`.
+        is_coarse: as of `envelope_search.search`.
 
     Raises:
         ValueError: As in `build`.
@@ -261,7 +263,7 @@ def find_edges(
     for start in range(0, len(shots), _CHUNK):
         some = slice(start, start + _CHUNK)
         fly = functools.partial(_fly, core, shots[some])
-        parts.append(search(fly, limits[some], plain, cold, others))
+        parts.append(search(fly, limits[some], plain, cold, others, is_coarse))
         progress(len(limits[some]))
     return Edges(*(np.concatenate([getattr(part, name) for part in parts]) for name in _EDGES))
 

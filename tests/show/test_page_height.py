@@ -1,13 +1,16 @@
 """The page of a fight with height: heights beside the bodies, and the view from the side."""
 
+import math
+
 import numpy as np
 import pytest
 from browser import NEEDED
-from pages import columns, go, is_shown, picture, status, text
+from pages import columns, go, is_shown, picture, status, text, unpack
 from replays import record
 
+from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.show.page import write_page
-from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.page.content import BEARINGS, FLOWN_BEARINGS, collect
 
 # Of the International Standard Atmosphere (ISO 2533): height [m], speed of sound [m/s].
 SOUND = ((0, 340.29), (5000, 320.53), (10_000, 299.46), (11_000, 295.07), (20_000, 295.07))
@@ -52,10 +55,42 @@ def test_the_data_are_the_paths(replay):
             for name in BODY:
                 np.testing.assert_array_equal(found[name], np.float32(getattr(path, name)))
     assert fight["graphs"] == []
-    assert fight["zones"] is None
     for height, speed in SOUND:
         sound = np.interp(height, fight["sound"]["heights"], fight["sound"]["speeds"])
         assert sound == pytest.approx(speed, abs=0.05)
+
+
+def test_zones_are_where_shots_hit(replay):
+    """On bearings that are flown. Some evasions escape at short ranges inside R_NEZ, too."""
+    fight, paths = collect(replay, lambda count: None), replay.paths()
+    zones = unpack(fight["zones"])
+    assert zones.shape[1:] == (2, 2, BEARINGS)
+    died = min(path.died for path in paths.fighters if path.died is not None)
+    fly_outs, found, sure = FlyOuts(replay.parameters, paths.types), [], []
+    for row, ranges in enumerate(zones):
+        time = row * fight["interval"]
+        for side, path in enumerate(paths.fighters):
+            is_out = time >= died or not path.ammo[path.at(time)]
+            assert np.isnan(ranges[side]).all() == np.isnan(ranges[side]).any() == is_out
+            if is_out:
+                continue
+            own, enemy = (flight_at(paths.fighters[seat], time) for seat in (side, 1 - side))
+            for turn in range(0, BEARINGS, BEARINGS // FLOWN_BEARINGS):
+                aero, nez = ranges[side, :, turn]
+                assert nez <= aero
+                if nez < 3000:
+                    continue
+                angle = own.heading + turn * math.tau / BEARINGS
+                near, inside, outside, beyond = (
+                    fly_outs.hits(side, own, enemy._replace(
+                        x=own.x + metres * math.cos(angle), y=own.y + metres * math.sin(angle)))
+                    for metres in (aero - 100, nez - 100, nez + 500, aero + 500)
+                )  # fmt: skip
+                found.append((if_it_flies_on(near), not if_it_flies_on(beyond)))
+                sure.append((surely(inside), not surely(outside)))
+    assert len(found) > 50
+    assert (np.mean(found, axis=0) > 0.97).all()
+    assert (np.mean(sure, axis=0) > (0.75, 0.97)).all(), np.mean(sure, axis=0)
 
 
 @NEEDED
@@ -107,17 +142,19 @@ def test_the_view_from_the_side_has_red_at_the_left_and_heights_to_scale(page, r
 
 @NEEDED
 def test_views_that_height_lacks_are_left_out(page):
-    for element in ("view-plane", "view-red", "view-blue", "zones", "picture", "graph"):
+    for element in ("view-plane", "view-red", "view-blue", "picture", "graph"):
         assert not is_shown(page, element)
-    assert "neither launch zones nor a space-time graph" in text(page, "caption")
+    assert "With height there is no space-time graph" in text(page, "caption")
+    assert "at its present height, course and speed" in text(page, "caption")
     before = picture(page, "plane")
-    for key in ("v", "1", "2", "z", "k"):
+    for key in ("v", "1", "2", "k"):
         page.press(key)
     go(page, "view=spacetime")
     assert is_shown(page, "side")
     assert picture(page, "plane") == before
-    page.press("ArrowRight")
+    page.press("z")
     assert picture(page, "plane") != before
+    assert "R_NEZ" not in text(page, "caption")
 
 
 @NEEDED

@@ -8,11 +8,10 @@ import pygame
 import pytest
 from keyboard import SIZE, Gamepad, Player
 
-from midrange_puffer import Simulation
 from midrange_puffer.commands import play
 from midrange_puffer.game.parameters import LADDER
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.shots import Flight, FlyOuts, if_it_flies_on, surely
+from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.ahead import Ahead
@@ -147,20 +146,6 @@ def test_a_dive_is_advised_unless_it_is_low_already():
     assert advice([behind], 7000) == "dive, and keep it behind you"
     assert advice([ahead], 900) == "turn right until it is behind you"
     assert advice([Threat(0.1, None, outrun=True)], 7000) == ""
-
-
-def test_shots_are_judged_by_fly_outs():
-    """By the table of docs/height.md: at 5 km head-on 54.1 km if it flies on, tail-on 14.6 km."""
-    sim = Simulation(1, 3, **HEIGHT)
-    fly_outs = FlyOuts(sim.parameters, Paths(sim).types)
-    for course, reach in ((math.pi, 54_100), (0.0, 14_600)):
-        for side in (0, 1):
-            for share, hits in ((0.97, True), (1.03, False)):
-                own = Flight(0, 0, 5000, 0, 0, 300)
-                enemy = Flight(share * reach, 0, 5000, course, 0, 300)
-                assert if_it_flies_on(fly_outs.hits(side, own, enemy)) == hits
-    near = fly_outs.hits(0, own, Flight(5000, 0, 5000, math.pi, 0, 300))
-    assert surely(near)
 
 
 def test_the_debriefing_has_zones_by_fly_outs():

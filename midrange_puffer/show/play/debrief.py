@@ -9,8 +9,8 @@ import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
 from midrange_puffer.game.parameters import callsigns, is_team
-from midrange_puffer.game.paths import ACTIVE, HIT, FighterPath, MissilePath, Paths
-from midrange_puffer.game.shots import Flight, FlyOuts, if_it_flies_on, surely
+from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
+from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.moment import minutes
 
@@ -82,16 +82,10 @@ def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[flo
 def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tuple[float, str]:
     """Returns the same as `zone_of` in a fight with height, by fly-outs of the shot."""
     owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
-    own, other = _flight(owner, missile.launched), _flight(target, missile.launched)
+    own, other = flight_at(owner, missile.launched), flight_at(target, missile.launched)
     hits = fly_outs.hits(owner.side, own, other)
     zone = INSIDE if surely(hits) else BETWEEN if if_it_flies_on(hits) else BEYOND
     return math.hypot(other.x - own.x, other.y - own.y), zone
-
-
-def _flight(path: FighterPath, time: float) -> Flight:
-    """Returns a fighter's flight at a time."""
-    i = path.at(time + 1e-6) or 0
-    return Flight(path.x[i], path.y[i], path.z[i], path.heading[i], path.climb[i], path.speed[i])
 
 
 def _zones(sim: Simulation, paths: Paths) -> Zones:

@@ -106,7 +106,7 @@ class Fight {
     return new Fight({
       ...content,
       graphs: graphs.map(scenes),
-      zones: zones && new Zones(zones, interval), // none with height
+      zones: new Zones(zones, interval),
       fighters: fighters.map(decodePath),
       missiles: missiles.map(decodePath),
       known: known.map((part, seat) => ({

@@ -71,7 +71,6 @@ function drawButtons() {
     element(name).hidden = settings.view !== "plane";
   }
   element("picture").hidden = !fight.radar;
-  element("zones").hidden ||= !fight.zones;
   element("view-plane").hidden = fight.hasHeight;
   // A side knows only its own graph.
   SEATS.forEach((seat, side) => {

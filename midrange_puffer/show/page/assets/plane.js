@@ -39,7 +39,7 @@ class Plane {
     this._drawRadars();
     this.pair = this.fight.isTeam
       ? [this.settings.fighter, this.fight.threatOf(this.settings.fighter, time)] : [0, 1];
-    if (this.fight.zones && this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
+    if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
     this.fight.missiles.forEach((missile) => drawMissile(this, missile));
     this.fight.fighters.forEach((fighter) => this._drawTrail(fighter));

@@ -110,8 +110,9 @@ function planeCaption({ zones, picture }, fight) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
   const high = "Beside each body: its height, and ↗ the angle of its climb or ↘ of its dive. Below: the fight from the " +
     "side, along the present line from red to blue, with heights stretched. " +
-    "With height there are neither launch zones nor a space-time graph.";
-  const rule = "Launch zones, were the enemy there, on its present course and speed: " +
+    "With height there is no space-time graph.";
+  const now = fight.hasHeight ? "at its present height, course and speed" : "on its present course and speed";
+  const rule = `Launch zones, were the enemy there, ${now}: ` +
     "dashed R_aero, a missile fired now hits if it flies on; " +
     "filled R_NEZ, hits against every declared evasion.";
   const whose = picture === "truth" ? "The truth." : `What ${picture} knows. Of the enemy: ◆ on ` +
@@ -119,7 +120,7 @@ function planeCaption({ zones, picture }, fight) {
   const guided = "Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.";
   return [
     ...(fight.radar ? [[["", `${whose} ${guided}`]]] : []),
-    ...(fight.zones && zones === "on" ? [[["", rule]]] : []),
+    ...(zones === "on" ? [[["", rule]]] : []),
     [["", symbols]],
     ...(fight.hasHeight ? [[["", high]]] : []),
   ];
