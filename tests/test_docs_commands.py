@@ -67,6 +67,7 @@ NOT_RUN = {
     "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",
     "<replay>": (
         "a fight of another game: tests/show/test_page_sensors.py, test_view_sensors.py, "
+        "test_page_height.py, test_view_height.py, test_height_plot.py, "
         "tests/replays/test_acmi_height.py"
     ),
     "--env.types": "a model of a game with height: tests/train/test_height_training.py",

@@ -7,6 +7,7 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import SIZE, Gamepad, Player
+from policies import random_policy
 
 from midrange_puffer.commands import play
 from midrange_puffer.game.parameters import LADDER
@@ -198,7 +199,28 @@ def test_who_flies_on_is_warned_and_told_why():
     assert lines[-1] == "You fired no missile."
 
 
+@pytest.mark.parametrize(("seat", "words"), [(0, "You"), (1, "The enemy")])
+def test_who_flies_into_the_ground_is_told(seat, words):
+    player = Player(blue="straight", **HEIGHT)
+    player.session.sim.set_fighter(0, seat, z=150, climb_deg=-60, speed=400)
+    player.wait(3)
+    assert player.session.over
+    lines = [f"{words} flew into the ground.", "You fired no missile."]
+    assert player.game._debriefs[0] == lines
+
+
 def test_with_height_the_default_opponent_is_a_pilot():
     options = play.read(["--env.dimensions", "3"])
     assert options.blue == play.HIGH_PILOT
     assert play.read([]).blue == "champion"
+
+
+def test_a_policy_flies_against_a_human():
+    """It decides as often as in training, and climbs and dives by itself."""
+    player = Player(blue=random_policy(observation="height"), **HEIGHT)
+    player.wait(4)
+    given = player.session.replay().controls[:, 1]
+    assert len(given) == 40
+    for start in range(0, 40, 5):
+        assert (given[start : start + 5, :3] == given[start, :3]).all()
+    assert len(np.unique(given[:, 1])) > 1

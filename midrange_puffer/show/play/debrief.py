@@ -54,10 +54,20 @@ def debrief(
     else:
         lines = [_of_kill(zones, paths, missile) for missile in kills]
         lines += [line for m in deaths for line in _of_death(zones, m, checks, paths.has_height)]
-    if not kills and not deaths:
+    crashed = _crashed(paths)
+    for number in crashed:
+        lines.append(f"{'You' if number == fighter else 'The enemy'} flew into the ground.")
+    if not kills and not deaths and not crashed:
         lines.append("You hit no enemy and were not hit." if in_team else "No fighter was hit.")
     lines.append(_of_shots(zones, paths, fighter))
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
+
+
+def _crashed(paths: Paths) -> list[int]:
+    """Returns the fighters that flew into the ground; there is none in the plane."""
+    hit = [missile.target for missile in paths.missiles if missile.fate == HIT]
+    dead = [path.number for path in paths.fighters if path.died is not None]
+    return [number for number in dead if number not in hit] if paths.has_height else []
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
