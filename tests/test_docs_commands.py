@@ -19,7 +19,7 @@ from needs import nightly
 from places import ROOT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.contest.panel import Row, rows_of
+from midrange_puffer.contest.panel import FROZEN, Row, rows_of
 from midrange_puffer.game.games import GAMES
 from midrange_puffer.policies.models import EXAMPLE, champion_name, path_of, shipped_models
 from midrange_puffer.sweep import report
@@ -76,6 +76,7 @@ NOT_RUN = {
     "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",
     "<replay>": (
         "a fight of another game: tests/show/test_page_sensors.py, test_view_sensors.py, "
+        "test_page_height.py, test_view_height.py, test_height_plot.py, "
         "tests/replays/test_acmi_height.py"
     ),
     "--env.types": "a model of a game with height: tests/train/test_height_training.py",

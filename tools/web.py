@@ -40,7 +40,7 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 # In their order in the page; the first ones are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("plane.js", "scenes.js", "spacetime.js", "status.js"),
+    *("bodies.js", "plane.js", "scenes.js", "spacetime.js", "status.js"),
     *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
     *("hands.js", "warnings.js", "lessons.js", "play.js"),
 )

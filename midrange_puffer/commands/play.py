@@ -1,6 +1,6 @@
 """`puffer play midrange`: hand flying against a pilot, a policy or another human, or watching."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from midrange_puffer.commands.models import (
 )
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
+from midrange_puffer.game.actions import HEIGHT
 from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.champions import has_champion
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.replays.session import Session
 
-AUTO_BLUE = "auto"  # the champion of the game, or the best of the pilots if there is none
+# The champion of the game, or the best of the pilots if there is none.
+AUTO_BLUE = "auto"
+HIGH_PILOT = "ace"  # the best of the pilots with height
 PLAYERS = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
     f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
@@ -48,7 +51,8 @@ PLAYERS = (
 DESCRIPTION = (
     "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
     "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
-    "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change."
+    "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change. "
+    "--env.dimensions 3 is with height: two more keys climb and dive."
 )
 
 
@@ -58,7 +62,9 @@ class Options:
 
     red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"player of blue, as --red; auto: {CHAMPION}, or {WINGMEN} if the game has none", AUTO_BLUE
+        f"player of blue, as --red; auto: {CHAMPION}, or if the game has none {WINGMEN}, with "
+        f"height {HIGH_PILOT}",
+        AUTO_BLUE,
     )
     wingmen: str = option.value(
         "player of the other fighters on a human's side, as --red; the human may take over",
@@ -90,8 +96,7 @@ def read(argv: Sequence[str]) -> Options:
         open_folder(Path(options.save))
     red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
     if options.blue == AUTO_BLUE:
-        game = game_of([red, wingmen], options.game, options.policy_name)
-        blue = CHAMPION if has_champion(game) else WINGMEN
+        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     else:
         blue = _player(options.blue, options.data_dir)
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
@@ -102,6 +107,13 @@ def read(argv: Sequence[str]) -> Options:
         )
     models = {text: file_of(text) for text in players if kind_of(text) == MODEL}
     return replace(options, red=red, blue=blue, wingmen=wingmen, models=models)
+
+
+def _strongest(game: Mapping[str, Any]) -> str:
+    """Returns the champion of a game, or the best of the pilots if it has none."""
+    if has_champion(game):
+        return CHAMPION
+    return HIGH_PILOT if game.get("dimensions") == HEIGHT.dimensions else WINGMEN
 
 
 def _player(text: str, data_dir: str) -> str:

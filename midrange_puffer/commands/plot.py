@@ -32,7 +32,6 @@ from midrange_puffer.game.parameters import (
     SCRIPTED,
     SEATS,
     callsigns,
-    require_plane,
     resolve,
 )
 from midrange_puffer.game.records import outcome_words
@@ -268,7 +267,6 @@ def _draw_replay(options: Options) -> None:
 
     path = str(options.replay)
     replay = verified(path)
-    require_plane(replay.parameters, "plots of fights")
     plot_engagement(Engagement(replay.names, replay.paths(), replay.outcome), options.picture)
     print(f"{describe(path, replay)}; {shown(options.picture)}")
 

@@ -31,7 +31,6 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_threads,
     observed,
-    require_plane,
     resolve,
     seat_weights,
     sizes_of,
@@ -199,8 +198,6 @@ class Arena:
         self.num_envs = checked_num_envs(given.num_envs)
         self.seat = SEATS.index(checked_choice("seat", given.seat))
         self.render_mode = checked_render_mode(given.render_mode)
-        if self.render_mode is not None:
-            require_plane(self.parameters, f"render_mode = {self.render_mode!r}")
         self.observation = observed(given.observation, self.parameters)
         self.action_mode = checked_choice("action_mode", given.action_mode)
         self._isa, self._threads = given.isa, checked_threads(given.threads)

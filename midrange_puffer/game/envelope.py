@@ -243,6 +243,7 @@ def find_edges(
     limits: np.ndarray,
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
+    is_coarse: bool = False,
 ) -> Edges:
     """Finds the edges of hits for shots of any geometries.
 
@@ -251,24 +252,34 @@ def find_edges(
         shots: array [shots] of `_core.SHOT`; its ranges and evasions are ignored.
         limits: float [shots], ranges beyond which the shots cannot hit [m], see `farthest`.
         evasions, progress: as in `build`.
+        is_coarse: as of `envelope_search.search`.
 
     Raises:
         ValueError: As in `build`.
     """
     plain, cold, others = _numbers(evasions)
-    seats = [seat_weights({"agent": 1.0})] * len(SEATS)
-    game = _game_of(parameters)
-    observation = observed("default", game)
-    core = _core.Core(
-        game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)
-    )
+    core = shots_core(parameters)
     parts = []
     for start in range(0, len(shots), _CHUNK):
         some = slice(start, start + _CHUNK)
         fly = functools.partial(_fly, core, shots[some])
-        parts.append(search(fly, limits[some], plain, cold, others))
+        parts.append(search(fly, limits[some], plain, cold, others, is_coarse))
         progress(len(limits[some]))
     return Edges(*(np.concatenate([getattr(part, name) for part in parts]) for name in _EDGES))
+
+
+def shots_core(parameters: Mapping[str, Any]) -> _core.Core:
+    """Returns a core for fly-outs of shots, `Core.fly_shots`.
+
+    Args:
+        parameters: the `relevant` parameters.
+    """
+    seats = [seat_weights({"agent": 1.0})] * len(SEATS)
+    game = _game_of(parameters)
+    observation = observed("default", game)
+    return _core.Core(
+        game, 1, 0, seats, False, "auto", observation=observation, types=flown_types(game)
+    )
 
 
 def game_envelope(parameters: Mapping[str, float]) -> Envelope:

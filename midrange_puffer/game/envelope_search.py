@@ -24,6 +24,8 @@ RESOLUTION = 50.0  # m
 # Spacing of the scan: a share of the range, within limits [m]. It is finer at short ranges, where
 # one turn more or less of the target decides.
 SPACING, LEAST_SPACING, MOST_SPACING = 0.07, 100.0, 2500.0
+# Spacing of a coarse scan, which takes about half the time and may overlook short stretches.
+COARSE_SPACING, COARSE_LEAST = 0.15, 200.0
 POINTS = 7  # shots at once between a hit and a miss; two rounds do, as (7 + 1)^2 > 2500 / 50
 
 LONGEST_FLIGHT = 300.0  # s; the core ends a fly-out then
@@ -236,7 +238,12 @@ class Edges:
 
 
 def search(
-    fly: Fly, limits: np.ndarray, plain: int, cold: Sequence[int], others: Sequence[int]
+    fly: Fly,
+    limits: np.ndarray,
+    plain: int,
+    cold: Sequence[int],
+    others: Sequence[int],
+    is_coarse: bool = False,
 ) -> Edges:
     """Finds the edges of every cell to within `RESOLUTION`, always on the side of the hits.
 
@@ -249,8 +256,9 @@ def search(
         plain: number of the evasion in which the target flies on.
         cold: numbers of the evasions of `Edges.cold`.
         others: numbers of all other evasions.
+        is_coarse: True for the coarse scan.
     """
-    ranges = scan_ranges(limits.max())
+    ranges = scan_ranges(limits.max(), is_coarse)
     hits = _scan(fly, ranges[None] <= limits[:, None], ranges, [plain])
     first, last = widest_stretch(hits, ranges)
     places, rows = np.arange(len(ranges)), np.arange(len(limits))
@@ -272,11 +280,14 @@ def search(
     )
 
 
-def scan_ranges(limit: float) -> np.ndarray:
+def scan_ranges(limit: float, is_coarse: bool = False) -> np.ndarray:
     """Returns the ranges [m] of the scan, from 0 to beyond `limit`."""
+    share, least, most = SPACING, LEAST_SPACING, MOST_SPACING
+    if is_coarse:
+        share, least, most = COARSE_SPACING, COARSE_LEAST, np.inf
     ranges = [0.0]
     while ranges[-1] <= limit:
-        ranges.append(ranges[-1] + min(max(SPACING * ranges[-1], LEAST_SPACING), MOST_SPACING))
+        ranges.append(ranges[-1] + min(max(share * ranges[-1], least), most))
     return np.array(ranges)
 
 

@@ -122,6 +122,7 @@ class Paths:
         fighters: Paths of the fighters, in the order of their numbers.
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
+        gravity: Of the game [m/s²].
         types: "aircraft" and "missile" -> of each side -> the name of its type and of the type of
             the package that this is based on, of each type in a load; empty in the plane.
     """
@@ -129,6 +130,7 @@ class Paths:
     def __init__(self, sim: Simulation, env: int = 0) -> None:
         self._sim = sim
         self._env = env
+        self.gravity: float = sim.parameters["gravity"]
         self.types, self._motor_times = _types(sim, env)
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
@@ -152,6 +154,11 @@ class Paths:
     def time(self) -> float:
         """The simulation's time [s]."""
         return float(self._sim.time[self._env] * self._sim.parameters["physics_dt"])
+
+    @property
+    def has_height(self) -> bool:
+        """True if the fight is in three dimensions."""
+        return bool(self.fighters[0].z)
 
     def note(self) -> None:
         """Adds the simulation's present state to all paths."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.actions import PLANE, controls_in
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
     HUMAN,
@@ -25,8 +26,8 @@ from midrange_puffer.game.parameters import (
     WINGMEN,
     Parameters,
     checked_seed,
+    has_height,
     is_team,
-    require_plane,
     resolve,
     sizes_of,
 )
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from midrange_puffer.policies.own_pilot import FunctionPlayer
     from midrange_puffer.policies.player import Player
 
-RUDDER, THROTTLE, FIRE = range(3)
+FIRE = -1  # the last of a fighter's controls
 TIME_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 MAX_LAG = 0.1  # most seconds of a frame that are flown, so that a slow machine plays slower
 MARK_INTERVAL = 1.0  # s of the fight between two snapshots; a rewind flies the rest again
@@ -57,6 +58,16 @@ class _Mark:
     state: bytes
     commands: np.ndarray
     crews: list[Any]
+
+
+def copy_bodies(fight: Simulation, copy: Simulation, env: int = 0) -> None:
+    """Copies all bodies of a simulation's first engagement to engagement `env` of another one."""
+    own, other = fight.core, copy.core
+    for number in range(own.fighters):
+        other.set_fighter(env, number, own.get_fighter(0, number))
+    active = own.read("missile")["active"][0] | other.read("missile")["active"][env]
+    for slot in np.flatnonzero(active):
+        other.set_missile(env, slot, own.get_missile(0, slot))
 
 
 class PlayerCrew:
@@ -119,17 +130,13 @@ class PilotCrew:
 
     def commands(self, sim: Simulation) -> np.ndarray:
         """Returns the fighters' next controls, as `PlayerCrew.commands`."""
-        fight, copy = sim.core, self._copy.core
-        for number in range(fight.fighters):
-            copy.set_fighter(0, number, fight.get_fighter(0, number))
-        active = fight.read("missile")["active"][0] | copy.read("missile")["active"][0]
-        for slot in np.flatnonzero(active):
-            copy.set_missile(0, slot, fight.get_missile(0, slot))
+        copy_bodies(sim, self._copy)
         self._copy.step()
-        given = {name: values[0] for name, values in copy.read("fighter").items()}
-        commands = np.zeros((len(self.fighters), 3), np.float32)
-        commands[:, RUDDER] = given["rudder_command"][self.fighters]
-        commands[:, THROTTLE] = given["throttle_command"][self.fighters]
+        given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
+        # A human has wingmen in teams only, and these fly in the plane.
+        commands = np.zeros((len(self.fighters), PLANE.count), np.float32)
+        for column, name in enumerate(PLANE.names[:FIRE]):
+            commands[:, column] = given[f"{name}_command"][self.fighters]
         for row, fighter in zip(commands, self.fighters, strict=True):
             if given["fire"][fighter]:
                 row[FIRE] = shot_at(sim, fighter, int(given["target"][fighter]))
@@ -162,8 +169,8 @@ class Session:
         sim, paths, recorder: The present fight.
         humans: Numbers of the fighters that humans fly, at most one of a side.
         engagement: The start of the seed that the fight has.
-        commands: float32 [fighters, 3], given with the next decision. A human's rudder and
-            throttle stay as they are set; a fire command is given once.
+        commands: float32 [fighters, controls], given with the next decision. A human's rudder,
+            climb and throttle stay as they are set; a fire command is given once.
         paused: True while time stands still.
         time_scale: Time of the fight per real time, one of TIME_SCALES.
 
@@ -181,7 +188,6 @@ class Session:
         **parameters: float,
     ) -> None:
         game = resolve(parameters, teams=True)
-        require_plane(game, "flying by hand and watching")
         self.contestants, (red, blue) = tuple(contestants), names
         self.names = red, blue
         self._game = game
@@ -191,7 +197,9 @@ class Session:
         self.decision = game["physics_dt"] * game["substeps"]  # s
         self._seed, self._greedy = checked_seed(seed), greedy
         self._make_simulation()
-        self.commands = np.zeros((len(self._pilots), 3), np.float32)
+        names = controls_in(game["dimensions"]).names
+        self._columns = {name: column for column, name in enumerate(names)}
+        self.commands = np.zeros((len(self._pilots), len(names)), np.float32)
         self.paused = False
         self.time_scale = 1.0
         self._mark_interval = max(round(MARK_INTERVAL / self.decision), 1)
@@ -253,7 +261,8 @@ class Session:
         observation = observation_for(players, self._game)
         try_out(flown_by, len(features_of(observation, *sizes)))
         sides = self._pilots[: sizes[0]], self._pilots[sizes[0] :]
-        observation = "default" if is_team(self._game) else observation
+        if is_team(self._game) or has_height(self._game):
+            observation = "default"
         self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
 
     def _make_crews(self) -> list[PlayerCrew | PilotCrew]:
@@ -308,7 +317,7 @@ class Session:
         self._crews = self._make_crews()
         self._targets: dict[int, int | None] = {}  # chosen by humans, by fighter
         self.commands[:] = 0
-        self.commands[:, THROTTLE] = self.sim.fighters["throttle"][0]
+        self.commands[:, self._columns["throttle"]] = self.sim.fighters["throttle"][0]
         self._due = 0.0  # s of the fight still to be flown
         self._marks: deque[_Mark] = deque(maxlen=MAX_MARKS)
         self._set_mark()
@@ -339,6 +348,20 @@ class Session:
         """Returns the fighter that a human flies on a fighter's side; None if none does."""
         return next((human for human in self.humans if human in self.side_of(fighter)), None)
 
+    def copies(self, count: int, substeps: int) -> Simulation:
+        """Returns engagements from this fight's start, whose fighters are all agents.
+
+        They have the types of aircraft and missiles that the fight has drawn.
+
+        Args:
+            count: The number of engagements.
+            substeps: Physics steps of their decisions.
+        """
+        sim = Simulation(count, self._seed, **dict(self._game, substeps=substeps))
+        for env in range(count):
+            sim.start(env, self.engagement)
+        return sim
+
     # Controls of humans
 
     def take_over(self, fighter: int) -> None:
@@ -366,11 +389,16 @@ class Session:
 
     def steer(self, fighter: int, rudder: float) -> None:
         """Sets a human's rudder, 1 left to -1 right."""
-        self.commands[fighter, RUDDER] = rudder
+        self.commands[fighter, self._columns["rudder"]] = rudder
+
+    def climb(self, fighter: int, climb: float) -> None:
+        """Sets a human's climb, 1 steepest climb to -1 steepest dive, in a game with height."""
+        self.commands[fighter, self._columns["climb"]] = climb
 
     def move_throttle(self, fighter: int, change: float) -> None:
         """Moves a human's throttle lever, which stays where it is put."""
-        self.commands[fighter, THROTTLE] = np.clip(self.commands[fighter, THROTTLE] + change, 0, 1)
+        lever = fighter, self._columns["throttle"]
+        self.commands[lever] = np.clip(self.commands[lever] + change, 0, 1)
 
     def fire(self, fighter: int) -> None:
         """Commands one launch at the fighter's `target`, with the next decision."""

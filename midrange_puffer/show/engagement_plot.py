@@ -1,4 +1,7 @@
-"""A plot of one engagement from above: the trails of fighters and missiles."""
+"""A plot of one engagement from above: the trails of fighters and missiles.
+
+With height there are panels over time beside it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from midrange_puffer.game.records import outcome_words
 from midrange_puffer.names import label, versus
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, new_figure, open_frame, outlined, save_figure
+from midrange_puffer.show.height_plot import STAR, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
 
     from midrange_puffer.policies.contestants import Contestant
 
-STAR = "#ffc52e"
 TICK = 20.0  # s between the marks on a fighter's trail
 LEGEND: tuple[tuple[str, dict[str, Any]], ...] = (  # a meaning, and the style of its line
     ("missile, motor burning", {"lw": 4, "alpha": 0.5}),
@@ -93,26 +96,41 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
 
 
 def draw_engagement(engagement: Engagement) -> "Figure":
-    """Draws an engagement from above."""
-    figure = new_figure(10, 6.5)
-    axes = figure.add_subplot()
+    """Draws an engagement from above, with height also its panels over time."""
     paths = engagement.paths
-    names = [label(name) for name in engagement.names]
+    title = f"{versus([label(name) for name in engagement.names], paths.sizes)}: "
+    title += f"{engagement.outcome} after {engagement.length:.0f} s"
+    if paths.has_height:
+        figure = new_figure(14, 7.5)
+        parts: Any = figure.subfigures(1, 2, width_ratios=(3, 2))
+        axes = parts[0].add_subplot()
+        draw_panels(parts[1], paths)
+        figure.suptitle(title)
+        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.1), "ncols": 3}
+    else:
+        figure = new_figure(10, 6.5)
+        axes = figure.add_subplot()
+        axes.set_title(title)
+        place = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
+    _draw_plan(axes, engagement)
+    axes.legend(frameon=False, fontsize=9, **place)
+    return figure
+
+
+def _draw_plan(axes: "Axes", engagement: Engagement) -> None:
+    """Draws all trails from above, and adds their meanings to the legend."""
+    paths = engagement.paths
     for missile in paths.missiles:
         draw_missile(axes, missile, paths.fighters[missile.owner].side)
-    for side, name in enumerate(names):
+    for side, name in enumerate(map(label, engagement.names)):
         draw_side(axes, paths, side, f"{SEATS[side]}: {name}")
     for meaning, style in LEGEND:
         axes.plot([], [], color="0.35", label=meaning, **style)
     style_plane(axes)
-    title = f"{versus(names, paths.sizes)}: {engagement.outcome} after {engagement.length:.0f} s"
-    axes.set_title(title)
     if max(paths.sizes) > 1:
         kills = kills_in_words(paths)
         for line in ["killed:", *kills] if kills else ():
             axes.plot([], [], ls="", label=line)
-    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
-    return figure
 
 
 def kills_in_words(paths: Paths) -> list[str]:

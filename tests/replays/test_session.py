@@ -11,12 +11,13 @@ from midrange_puffer.commands import play as play_options
 from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
+from midrange_puffer.game.actions import PLANE
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.models import CHAMPION
 from midrange_puffer.replays import session as fight_session
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.replays.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
+from midrange_puffer.replays.session import FIRE, HUMAN, TIME_SCALES, Session
 from midrange_puffer.show.engagement_plot import record_engagement
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
@@ -130,7 +131,8 @@ def test_rewind_gives_the_lever_back():
     session.move_throttle(0, -0.5)
     steps(session, 25)
     session.rewind(26)
-    assert session.commands[0, THROTTLE] == 0.5
+    throttle = PLANE.names.index("throttle")
+    assert session.commands[0, throttle] == 0.5
 
 
 def test_a_fight_that_was_over_goes_on_after_rewind():

@@ -35,6 +35,7 @@ def states(core: _core.Core) -> list[dict]:
 
 OPPONENTS = ("self", "ace:1,evader:1", "self:1,ace:1", "pool:1,snake:1")
 TEAM = sized(2, 3, time_limit=30, launch_interval=1)
+HIGH = SHORT | {"dimensions": 3, "red_aircraft": "light:1,heavy:1", "missile_spread": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,8 @@ TEAM = sized(2, 3, time_limit=30, launch_interval=1)
         ("pool:1,snake:1", "blue", "discrete", SHORT),
         ("self", "blue", "continuous", TEAM),
         ("ace", "blue", "discrete", TEAM),
+        ("self", "blue", "discrete", HIGH),
+        ("ace", "blue", "discrete", HIGH),
         *(nightly(opponent, "blue", "discrete", SHORT) for opponent in OPPONENTS[1:3]),
         nightly("self", "blue", "discrete", TEAM),
         nightly("ace", "blue", "continuous", TEAM),

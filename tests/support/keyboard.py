@@ -20,13 +20,16 @@ class Gamepad:
 
     def __init__(self, number: int = 7) -> None:
         self.number = number
-        self.axes = [0.0, 0.0]
+        self.axes = [0.0] * 6
 
     def get_instance_id(self) -> int:
         return self.number
 
     def get_name(self) -> str:
         return "pad"
+
+    def get_numaxes(self) -> int:
+        return len(self.axes)
 
     def get_axis(self, axis: int) -> float:
         return self.axes[axis]

@@ -15,8 +15,8 @@ ASSETS = Path(__file__).parent / "assets"
 # In the order in which they form one ES module in the page.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("plane.js", "charts.js", "scenes.js", "spacetime.js", "status.js", "roster.js"),
-    *("player.js", "main.js"),
+    *("bodies.js", "plane.js", "side.js", "charts.js", "scenes.js", "spacetime.js"),
+    *("status.js", "roster.js", "player.js", "main.js"),
 )
 
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
-from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, is_team, require_plane
-from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
+from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, has_height, is_team
+from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths, air
+from midrange_puffer.game.shots import FlyOuts, flight_at
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
 from midrange_puffer.names import shown
@@ -22,6 +23,10 @@ INTERVAL = 1.0  # about the shortest time between two space-time graphs [s]
 # so that the page does not become too large.
 MOST, MOST_OF_ALL = 300, 1600
 BEARINGS = 48  # points of a launch zone
+# With height zones are flown out, which takes time: about the shortest time between two [s], the
+# most of one fighter, and the bearings that are flown; between these ranges are interpolated.
+HEIGHT_INTERVAL, MOST_WITH_HEIGHT, FLOWN_BEARINGS = 2.0, 60, 24
+HEIGHTS = range(0, 21_000, 1000)  # m, for which a page with height has the speed of sound
 
 MISSING = -32768  # not-a-number, in int16
 GREATEST = 32767
@@ -44,8 +49,9 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     Raises:
         ReplayError: The replay gives other states than recorded.
     """
-    require_plane(replay.parameters, "pages of fights")
     sim = replay.simulation()
+    if has_height(sim.parameters):
+        return _collect_with_height(replay, progress)
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
     paths = Paths(sim)
     most = min(MOST, MOST_OF_ALL // len(paths.fighters))
@@ -76,22 +82,77 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         }
         for seat in (range(len(SEATS)) if has_sensors else ())
     ]
-    return {
-        "names": [shown(name) for name in replay.names],
-        "sizes": paths.sizes,
-        "callsigns": callsigns(paths.sizes),
-        "outcome": shown(replay.outcome),
-        "length": paths.time,
-        "gravity": sim.parameters["gravity"],
-        "mach": SPEED_OF_SOUND,
-        "fighters": [_pack_path(path) for path in paths.fighters],
-        "missiles": [_pack_path(path) for path in paths.missiles],
+    return _flown(replay, paths) | {
         "interval": every * decision,
         "threats": threats,
         "graphs": [_pack_graphs(of_fighter) for of_fighter in graphs],
         "zones": pack_coarsely(_zones(sim.parameters, fighters, threats)),
         "radar": {name: sim.parameters[name] for name in _CONE} if has_sensors else None,
         "known": known,
+    }
+
+
+def _collect_with_height(replay: Replay, progress: Callable[[int], None]) -> dict[str, object]:
+    """Returns the data of a fight with height, which has no graphs."""
+    paths = replay.paths()
+    interval = max(HEIGHT_INTERVAL, paths.time / MOST_WITH_HEIGHT)
+    times = np.arange(int(paths.time / interval + 1e-6) + 1) * interval
+    return _flown(replay, paths) | {
+        "sound": {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]},
+        "interval": interval,
+        "zones": pack_coarsely(_flown_zones(replay, paths, times, progress)),
+    }
+
+
+def _flown_zones(
+    replay: Replay, paths: Paths, times: np.ndarray, progress: Callable[[int], None]
+) -> np.ndarray:
+    """Returns the launch zones of both fighters with height, as `_zones`, by fly-outs."""
+    zones = np.full((len(times), len(SEATS), len(SHOWN), BEARINGS), np.nan)
+    end = min(np.inf if path.died is None else path.died for path in paths.fighters)
+    shown = [
+        [n for n, time in enumerate(times) if time < end and path.ammo[path.at(time) or 0]]
+        for path in paths.fighters
+    ]
+    total, done = FLOWN_BEARINGS * sum(map(len, shown)), 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        before, done = done, done + count
+        progress(replay.decisions * done // total - replay.decisions * before // total)
+
+    fly_outs = FlyOuts(replay.parameters, paths.types)
+    fine = np.arange(BEARINGS) * (FLOWN_BEARINGS / BEARINGS)
+    nodes = np.arange(FLOWN_BEARINGS + 1)
+    for side, rows in enumerate(shown):
+        if not rows:
+            continue
+        own, enemy = paths.fighters[side], paths.fighters[1 - side]
+        pairs = [(flight_at(own, times[n]), flight_at(enemy, times[n])) for n in rows]
+        flown = fly_outs.zones(side, pairs, FLOWN_BEARINGS, advance)
+        for n, edges in zip(rows, flown, strict=True):
+            zones[n, side] = [np.interp(fine, nodes, [*edge, edge[0]]) for edge in edges]
+    return zones
+
+
+def _flown(replay: Replay, paths: Paths) -> dict[str, object]:
+    """Returns a fight's names and paths; all else is empty."""
+    return {
+        "names": [shown(name) for name in replay.names],
+        "sizes": paths.sizes,
+        "callsigns": callsigns(paths.sizes),
+        "outcome": shown(replay.outcome),
+        "length": paths.time,
+        "gravity": replay.parameters["gravity"],
+        "mach": SPEED_OF_SOUND,
+        "sound": None,
+        "fighters": [_pack_path(path) for path in paths.fighters],
+        "missiles": [_pack_path(path) for path in paths.missiles],
+        "threats": [],
+        "graphs": [],
+        "zones": None,
+        "radar": None,
+        "known": [],
     }
 
 
@@ -171,7 +232,7 @@ def _zones_against(
 
 
 def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
-    """Packs a path: single values unchanged, lists as columns, but for those of height."""
+    """Packs a path: single values unchanged, lists as columns; empty lists are left out."""
     values = {field.name: getattr(path, field.name) for field in fields(path)}
     single = {name: value for name, value in values.items() if not isinstance(value, list)}
     lists = {name: value for name, value in values.items() if name not in single and value}

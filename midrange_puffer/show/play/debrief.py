@@ -1,13 +1,16 @@
 """The debriefing: the reasons for the result of a fight, for one of its pilots."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
+from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.moment import minutes
 
@@ -19,9 +22,13 @@ INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
 )
 
 
+# A function that returns the range of a launch [m], and the zone in which the target was then.
+Zones = Callable[[MissilePath], tuple[float, str]]
+
+
 @dataclass(frozen=True)
 class EscapeCheck:
-    """A check of the space-time graph at a time [s]; `open` is True if an escape was possible."""
+    """A check of the future at a time [s]; `open` is True if an escape was possible."""
 
     time: float
     open: bool
@@ -37,7 +44,7 @@ def debrief(
         fighter: The pilot's fighter.
         checks: Checks of the fighter's graph while missiles flew at it, in order of time.
     """
-    envelope = game_envelope(sim.parameters)
+    zones = _zones(sim, paths)
     in_team = is_team(sim.parameters)
     hits = [missile for missile in paths.missiles if missile.fate == HIT]
     deaths = [missile for missile in hits if missile.target == fighter][:1]
@@ -45,12 +52,22 @@ def debrief(
     if paths.contacts:
         lines = [line for missile in kills + deaths for line in _of_lock(missile, fighter)]
     else:
-        lines = [_of_kill(envelope, paths, missile) for missile in kills]
-        lines += [line for m in deaths for line in _of_death(envelope, paths, m, checks)]
-    if not kills and not deaths:
+        lines = [_of_kill(zones, paths, missile) for missile in kills]
+        lines += [line for m in deaths for line in _of_death(zones, m, checks, paths.has_height)]
+    crashed = _crashed(paths)
+    for number in crashed:
+        lines.append(f"{'You' if number == fighter else 'The enemy'} flew into the ground.")
+    if not kills and not deaths and not crashed:
         lines.append("You hit no enemy and were not hit." if in_team else "No fighter was hit.")
-    lines.append(_of_shots(envelope, paths, fighter))
+    lines.append(_of_shots(zones, paths, fighter))
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
+
+
+def _crashed(paths: Paths) -> list[int]:
+    """Returns the fighters that flew into the ground; there is none in the plane."""
+    hit = [missile.target for missile in paths.missiles if missile.fate == HIT]
+    dead = [path.number for path in paths.fighters if path.died is not None]
+    return [number for number in dead if number not in hit] if paths.has_height else []
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
@@ -72,8 +89,24 @@ def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[flo
     return distance, INSIDE if distance <= edges["nez"] else BETWEEN
 
 
-def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
-    distance, zone = zone_of(envelope, paths, missile)
+def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tuple[float, str]:
+    """Returns the same as `zone_of` in a fight with height, by fly-outs of the shot."""
+    owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
+    own, other = flight_at(owner, missile.launched), flight_at(target, missile.launched)
+    hits = fly_outs.hits(owner.side, own, other)
+    zone = INSIDE if surely(hits) else BETWEEN if if_it_flies_on(hits) else BEYOND
+    return math.hypot(other.x - own.x, other.y - own.y), zone
+
+
+def _zones(sim: Simulation, paths: Paths) -> Zones:
+    """Returns the function that gives the zones of a fight's launches."""
+    if paths.has_height:
+        return partial(flown_zone_of, FlyOuts(sim.parameters, paths.types), paths)
+    return partial(zone_of, game_envelope(sim.parameters), paths)
+
+
+def _of_kill(zones: Zones, paths: Paths, missile: MissilePath) -> str:
+    distance, zone = zones(missile)
     hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
     fired = f"Your missile of {minutes(missile.launched)} {hit}. It was fired from {_km(distance)}"
     if zone == INSIDE:
@@ -97,26 +130,28 @@ def _of_lock(missile: MissilePath, fighter: int) -> list[str]:
 
 
 def _of_death(
-    envelope: Envelope, paths: Paths, missile: MissilePath, checks: Sequence[EscapeCheck]
+    zones: Zones, missile: MissilePath, checks: Sequence[EscapeCheck], has_height: bool
 ) -> list[str]:
-    distance, zone = zone_of(envelope, paths, missile)
+    distance, zone = zones(missile)
     fired = f"You were hit by a missile fired at {minutes(missile.launched)} from {_km(distance)}"
     chances = [check.time for check in checks if check.open and check.time >= missile.launched]
     if chances:
         until = minutes(chances[-1])
-        why = f"Until {until} full rudder and running away would have saved you."
+        how = "a dive, full rudder" if has_height else "full rudder"
+        why = f"Until {until} {how} and running away would have saved you."
     elif zone == INSIDE:
-        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
+        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you"
+        why += "." if has_height else ": E shows it."
     else:
         why = "From the launch on neither escape was open: you had too far to turn."
     return [f"{fired}, {zone}.", why]
 
 
-def _of_shots(envelope: Envelope, paths: Paths, fighter: int) -> str:
-    zones = [zone_of(envelope, paths, m)[1] for m in paths.missiles if m.owner == fighter]
-    if not zones:
+def _of_shots(zones: Zones, paths: Paths, fighter: int) -> str:
+    fired = [zones(missile)[1] for missile in paths.missiles if missile.owner == fighter]
+    if not fired:
         return "You fired no missile."
-    counts = {zone: zones.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
+    counts = {zone: fired.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
     shots = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
     return f"Your shots: {shots}."
 

@@ -7,18 +7,21 @@ import pygame
 
 DEADZONE = 0.15  # smaller deflections of a stick count as 0: it never rests exactly at 0
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
+SECOND_Y, XBOX_Y = 3, 4  # axis of the right stick, down positive; the same of an Xbox gamepad
 FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # commands of keys and buttons
 BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER}  # a gamepad's buttons
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of one human: for rudder and throttle, and for each command."""
+    """The keys of one human: for rudder, throttle and climb, and for each command."""
 
     left: int
     right: int
     more: int
     less: int
+    up: int
+    down: int
     presses: dict[str, tuple[int, ...]]
 
 
@@ -27,6 +30,8 @@ LEFT_HAND = Keys(
     pygame.K_d,
     pygame.K_w,
     pygame.K_s,
+    pygame.K_t,
+    pygame.K_g,
     {
         FIRE: (pygame.K_SPACE, pygame.K_LSHIFT),
         FIGHTER: (pygame.K_TAB,),
@@ -38,6 +43,8 @@ RIGHT_HAND = Keys(
     pygame.K_RIGHT,
     pygame.K_UP,
     pygame.K_DOWN,
+    pygame.K_PAGEUP,
+    pygame.K_PAGEDOWN,
     {
         FIRE: (pygame.K_RCTRL, pygame.K_RETURN, pygame.K_KP_ENTER),
         FIGHTER: (pygame.K_PAGEDOWN,),
@@ -89,11 +96,18 @@ class Hands:
         """The commanded motion of the throttle lever, 1 (forward) to -1 (back)."""
         return self._axis("more", "less", STICK_Y)
 
+    @property
+    def climb(self) -> float:
+        """The commanded climb, 1 (up) to -1 (down)."""
+        is_xbox = self.gamepad is not None and "box" in self.gamepad.get_name().lower()
+        return self._axis("up", "down", XBOX_Y if is_xbox else SECOND_Y)
+
     def _axis(self, positive: str, negative: str, stick: int) -> float:
         """Returns the sum of keys and stick, from -1 to 1; the stick's sign is reversed."""
         keys = sum(getattr(keys, positive) in self._held for keys in self._keys)
         keys -= sum(getattr(keys, negative) in self._held for keys in self._keys)
-        value = self.gamepad.get_axis(stick) if self.gamepad else 0.0
+        has_stick = self.gamepad is not None and stick < self.gamepad.get_numaxes()
+        value = self.gamepad.get_axis(stick) if self.gamepad and has_stick else 0.0
         beyond = max(abs(value) - DEADZONE, 0.0) / (1 - DEADZONE)
         return min(max(keys - (beyond if value > 0 else -beyond), -1.0), 1.0)
 

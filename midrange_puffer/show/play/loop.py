@@ -1,7 +1,7 @@
 """The window in which humans fly: events, frames, and all keys but the flight controls."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
+from midrange_puffer.game.shots import if_it_flies_on, surely
 from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
@@ -21,6 +22,7 @@ from midrange_puffer.show.play.threats import Lookout, Threat, advice
 from midrange_puffer.show.view import PLANE
 from midrange_puffer.show.view.canvas import FAINT
 from midrange_puffer.show.view.renderer import Renderer, columns
+from midrange_puffer.show.view.side import divide
 from midrange_puffer.show.view.status import bar_height
 from midrange_puffer.show.view.viewer import Viewer
 
@@ -237,6 +239,8 @@ class Game(Viewer):
         for side, hands in self.hands.items():
             fighter = session.sides[side]
             session.steer(fighter, hands.rudder)
+            if self._has_height:
+                session.climb(fighter, hands.climb)
             session.move_throttle(fighter, hands.throttle_rate * THROTTLE_RATE * seconds)
         was_over = session.over
         session.advance(seconds)
@@ -308,16 +312,24 @@ class Game(Viewer):
             )
             bar = bar_height(rect, session.paths.sizes, fighter is not None)
             if side in self.hands and session.over:
-                draw_debrief(surface, rect, self._debriefs[side])
+                draw_debrief(surface, self._seen_from_above(rect, bar), self._debriefs[side])
             elif side in self.hands and (threats := self.threats(side)):
-                draw_warning(surface, rect, bar, threats[0].words, advice(threats))
+                height = None
+                if self._has_height:
+                    height = float(session.sim.fighters["z"][0, session.sides[side]])
+                draw_warning(surface, rect, bar, threats[0].words, advice(threats, height))
         if self._help:
-            draw_help(surface, self._is_team)
+            draw_help(surface, self._is_team, self._has_height)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
             draw_notice(surface, "paused", bar)
         self._show(surface)
+
+    def _seen_from_above(self, rect: pygame.Rect, bar: int) -> pygame.Rect:
+        """Returns the part of a view that is seen from above, without its bar of that height."""
+        below = pygame.Rect(rect.x, rect.y + bar, rect.width, rect.height - bar)
+        return divide(below)[0] if self._has_height else below
 
     def _known_to(self, side: int | None) -> int | None:
         """Returns the side whose knowledge a view shows; None: the truth.
@@ -363,7 +375,8 @@ class Game(Viewer):
                 lines.append(f"{self._side_words(self._known_to(side))}: F changes that")
             return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
         if side is not None:
-            lines.append(launch_words(session, session.sides[side]))
+            hits = self._lookout.shots.get(side)
+            lines.append(launch_words(session, session.sides[side], hits))
         else:
             lines += [
                 f"{self._called(human)}: {launch_words(session, human)}" for human in session.humans
@@ -386,8 +399,14 @@ class Game(Viewer):
         return f"won {won}   drawn {counts[DRAW]}   lost {lost}"
 
 
-def launch_words(session: Session, fighter: int) -> str:
-    """Returns in words when a fighter may launch, and in teams its target."""
+def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None = None) -> str:
+    """Returns in words when a fighter may launch, and in teams its target.
+
+    Args:
+        session: The fights.
+        fighter: The fighter's number.
+        hits: With height, whether a missile fired now hits, as of `Lookout.shots`.
+    """
     state = {name: values[0, fighter] for name, values in session.sim.fighters.items()}
     sizes = session.paths.sizes
     if not state["alive"]:
@@ -399,10 +418,19 @@ def launch_words(session: Session, fighter: int) -> str:
         return "no track: nothing to launch at"
     wait = state["wait"] * session.sim.parameters["physics_dt"]
     words = f"next missile in {wait:.1f} s" if wait else "missile ready"
+    if hits and not session.over:
+        return f"{words}: {_outlook(hits)}"
     target = session.target(fighter)
     if max(sizes) == 1 or target is None:
         return words
     return f"{words}, at {callsigns(sizes)[target]}"
+
+
+def _outlook(hits: Mapping[str, bool]) -> str:
+    """Returns in words whether a missile fired now hits."""
+    if surely(hits):
+        return "no turn saves the enemy"
+    return "hits if the enemy flies on" if if_it_flies_on(hits) else "misses from here"
 
 
 def _after(order: list[T], item: Any) -> T:

@@ -47,11 +47,28 @@ KEYS = (
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
+HEIGHT_FLYING = (
+    *FLYING[:2],
+    ("T  G", "Page Up  Down", "climb, dive; hands off is level flight"),
+    *FLYING[2:],
+)
+# Keys of what fights with height do not have: graph, zones, sensors.
+FLAT_KEYS = ("V", "Z", "E", "F")
 AIM = (
     "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
     "no turn saves it. Between R_NEZ and R_aero a missile hits it only if it flies on.",
     "When a missile comes: turn until it is behind you, and run until you outrun it.",
+)
+HEIGHT_AIM = (
+    AIM[0],
+    "Turn your nose to the enemy. Below is whether a missile fired now hits: fire when it says",
+    "that no turn saves the enemy. From higher up, and faster, your missiles fly farther.",
+    "When a missile comes: dive, turn until it is behind you, and run. It slows in thick air.",
+)
+HEIGHT_NOTES = (
+    "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
+    "Gamepad: left stick for rudder and throttle, right stick up to climb, first button to launch.",
 )
 TEAM_NOTE = "In teams wingmen fly the others. Gamepad: second button target, third fighter."
 NOTES = (
@@ -67,20 +84,24 @@ BELOW_WARNING = 70  # px from the top of a warning to a notice
 NOTICE = 44  # px from a view's bar to a warning, and to the outcome
 
 
-def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
+def draw_help(surface: pygame.Surface, in_team: bool = False, has_height: bool = False) -> None:
     """Draws the aim and all keys, in the middle of a surface."""
-    flying = FLYING + CHOOSING if in_team else FLYING
-    notes = (*NOTES, TEAM_NOTE) if in_team else NOTES
-    rows = len(AIM) + len(flying) + len(KEYS) + len(notes) + 4
+    aim, flying, keys, notes = AIM, FLYING, KEYS, NOTES
+    if in_team:
+        flying, notes = FLYING + CHOOSING, (*NOTES, TEAM_NOTE)
+    if has_height:
+        aim, flying, notes = HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_NOTES
+        keys = tuple(row for row in KEYS if row[0] not in FLAT_KEYS)
+    rows = len(aim) + len(flying) + len(keys) + len(notes) + 4
     canvas = _box((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
     y = BORDER
-    for words in AIM:
+    for words in aim:
         canvas.text(words, (BORDER, y), BRIGHT)
         y += ROW
     y += ROW // 2
     for x, words, colour in zip(COLUMNS, ("red", "blue"), SIDE_COLOURS, strict=False):
         canvas.text(words, (x, y), colour)
-    for group in (flying, [(keys, "", meaning) for keys, meaning in KEYS]):
+    for group in (flying, [(key, "", meaning) for key, meaning in keys]):
         for row in group:
             y += ROW
             for x, text, colour in zip(COLUMNS, row, (BRIGHT, BRIGHT, TEXT), strict=True):

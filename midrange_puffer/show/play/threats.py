@@ -6,15 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.parameters import RADAR
+from midrange_puffer.game.parameters import RADAR, has_height
+from midrange_puffer.game.shots import FlyOuts, flight_of
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.ahead import Ahead, Inbound
 from midrange_puffer.show.play.debrief import EscapeCheck
 from midrange_puffer.show.view.moment import Moment, moment
 
 BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
+STEEP = math.radians(10)  # a missile farther above or below the horizon is high or low
+LOW = 1_500.0  # m: below it no dive is advised
 INTERVAL = 0.2  # s of the fight between two checks of the space-time graph
+HEIGHT_INTERVAL = 0.5  # the same between two looks ahead with height, which take longer
 
 
 @dataclass(frozen=True)
@@ -26,20 +31,23 @@ class Threat:
         seconds: Time to impact at the present closing speed; None if the distance grows or is
             unknown.
         outrun: True if the missile misses, provided both fighters hold their controls.
+        above: Angle of the missile above the horizon [rad]; 0 in the plane.
     """
 
     bearing: float
     seconds: float | None
     outrun: bool
+    above: float = 0.0
 
     @property
     def words(self) -> str:
-        """The warning; the direction is an hour, with the nose at twelve."""
+        """The warning; the direction is an hour, with the nose at twelve, and high or low."""
         hour = round(-self.bearing / (math.tau / 12)) % 12 or 12
+        level = " high" if self.above > STEEP else " low" if self.above < -STEEP else ""
         if self.outrun:
-            return f"missile {hour} o'clock: outrun"
+            return f"missile {hour} o'clock{level}: outrun"
         soon = "" if self.seconds is None else f"  {self.seconds:.0f} s"
-        return f"MISSILE  {hour} o'clock{soon}"
+        return f"MISSILE  {hour} o'clock{level}{soon}"
 
 
 def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -> list[Threat]:
@@ -53,20 +61,55 @@ def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -
         number: The fighter's number in the simulation; None: the graph's seat (one against one).
     """
     number = graph.seat if number is None else number
-    fighter = {name: values[0, number] for name, values in sim.fighters.items()}
     threats = []
     for prediction in graph.missiles:
-        if prediction.target != graph.seat:
-            continue
-        missile = {name: values[0, prediction.slot] for name, values in sim.missiles.items()}
-        away = np.array([missile[axis] - fighter[axis] for axis in ("x", "y")], float)
-        speed = np.array([missile[axis] - fighter[axis] for axis in ("vx", "vy")], float)
-        distance = float(np.hypot(*away))
-        closing = -float(away @ speed) / max(distance, 1.0)
-        seconds = distance / closing if closing > 0 else None
-        bearing = math.remainder(math.atan2(away[1], away[0]) - fighter["heading"], math.tau)
-        misses = not prediction.hits and (prediction.harmless is not None or closing <= 0)
-        threats.append(Threat(bearing, prediction.ended if prediction.hits else seconds, misses))
+        if prediction.target == graph.seat:
+            hit = prediction.ended if prediction.hits else None
+            is_harmless = prediction.harmless is not None
+            threats.append(_threat(sim, number, prediction.slot, hit, is_harmless))
+    return _most_pressing_first(threats)
+
+
+def find_threats_ahead(sim: Simulation, number: int, inbound: Sequence[Inbound]) -> list[Threat]:
+    """Returns the missiles that fly at a fighter in a fight with height, as `find_threats`.
+
+    Args:
+        sim: The simulation of the engagement.
+        number: The fighter's number.
+        inbound: As of `Ahead.look`.
+    """
+    threats = [_threat(sim, number, look.slot, look.hit, look.harmless) for look in inbound]
+    return _most_pressing_first(threats)
+
+
+def _threat(
+    sim: Simulation, number: int, slot: int, hit: float | None, is_harmless: bool
+) -> Threat:
+    """Returns the threat of a missile to a fighter.
+
+    Args:
+        sim: The simulation of the engagement.
+        number: The fighter's number.
+        slot: The missile's slot.
+        hit: Time until it hits while both fighters hold their controls [s]; None if it misses.
+        is_harmless: True if it then comes no nearer.
+    """
+    fighter = {name: values[0, number] for name, values in sim.fighters.items()}
+    missile = {name: values[0, slot] for name, values in sim.missiles.items()}
+    axes = [axis for axis in ("x", "y", "z") if axis in missile]
+    away = np.array([missile[axis] - fighter[axis] for axis in axes], float)
+    speed = np.array([missile[f"v{axis}"] - fighter[f"v{axis}"] for axis in axes], float)
+    distance = float(np.linalg.norm(away))
+    closing = -float(away @ speed) / max(distance, 1.0)
+    seconds = distance / closing if closing > 0 else None
+    bearing = math.remainder(math.atan2(away[1], away[0]) - fighter["heading"], math.tau)
+    above = math.asin(away[2] / max(distance, 1.0)) if len(axes) == 3 else 0.0
+    misses = hit is None and (is_harmless or closing <= 0)
+    return Threat(bearing, seconds if hit is None else hit, misses, above)
+
+
+def _most_pressing_first(threats: list[Threat]) -> list[Threat]:
+    """Returns threats by their times; those that are outrun come last."""
     return sorted(threats, key=lambda t: (t.outrun, math.inf if t.seconds is None else t.seconds))
 
 
@@ -81,21 +124,28 @@ def heard_threats(known: Moment, fighter: int) -> list[Threat]:
     return [Threat(bearing, None, outrun=False) for bearing in sorted(bearings, key=abs)]
 
 
-def advice(threats: Sequence[Threat]) -> str:
-    """Returns the manoeuvre against the first of the missiles; "" if none must be avoided."""
+def advice(threats: Sequence[Threat], height: float | None = None) -> str:
+    """Returns the manoeuvre against the first of the missiles; "" if none must be avoided.
+
+    Args:
+        threats: The missiles.
+        height: The fighter's height [m]; None in the plane.
+    """
     if not threats or threats[0].outrun:
         return ""
     bearing = threats[0].bearing
+    words = f"turn {'right' if bearing > 0 else 'left'} until it is behind you"
     if abs(bearing) >= BEHIND:
-        return "keep it behind you"
-    return f"turn {'right' if bearing > 0 else 'left'} until it is behind you"
+        words = "keep it behind you"
+    return words if height is None or height < LOW else f"dive, and {words}"
 
 
 class Lookout:
     """Regular computations of each human's space-time graph, for warnings and for the debriefing.
 
     The space-time graph predicts, for the next seconds, which missiles hit the human's fighter and
-    whether a full turn away to the left or to the right evades them.
+    whether a full turn away to the left or to the right evades them. With height `Ahead` does so,
+    with a dive in the turn.
 
     * The debriefing uses the true graph, in games with and without sensors.
     * The warnings use the true graph in games without sensors. With sensors they use the fighter's
@@ -108,21 +158,32 @@ class Lookout:
         checks: By side, an `EscapeCheck` for each time at which missiles flew at the fighter.
         threats: By side, the missiles that the human is warned of. Without sensors, the missile
             with the shortest time to impact comes first; with sensors, the one nearest the nose.
+        shots: With height, by side: whether a missile fired now hits, by the enemy's evasion.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.checks: dict[int, list[EscapeCheck]] = {side: [] for side in session.sides}
         self.threats: dict[int, list[Threat]] = {side: [] for side in session.sides}
-        self._looked = -INTERVAL
+        self.shots: dict[int, dict[str, bool]] = {}
+        self._interval = INTERVAL
+        self._ahead: dict[int, Ahead] = {}  # with height, by side
+        if has_height(session.sim.parameters):
+            self._interval = HEIGHT_INTERVAL
+            self._ahead = {side: Ahead(session, own) for side, own in session.sides.items()}
+            self._fly_outs = FlyOuts(session.sim.parameters, session.paths.types)
+        self._looked = -self._interval
 
     def look(self) -> None:
-        """Updates `checks` and `threats`, if INTERVAL has passed since the last time."""
+        """Updates `checks` and `threats`, if enough time has passed since the last time."""
         sim, paths = self._session.sim, self._session.paths
-        if paths.time - self._looked < INTERVAL:
+        if paths.time - self._looked < self._interval:
             return
         self._looked = paths.time
         for side, fighter in self._session.sides.items():
+            if side in self._ahead:
+                self._look_ahead(side, fighter)
+                continue
             graph = pair_graph(sim, 0, fighter)
             inbound = [m.escape_miss for m in graph.missiles if m.target == graph.seat]
             self.threats[side] = (
@@ -134,6 +195,16 @@ class Lookout:
                 is_open = any(all(misses[way] > 0 for misses in inbound) for way in (0, 1))
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
 
+    def _look_ahead(self, side: int, fighter: int) -> None:
+        """Updates a side in a fight with height."""
+        sim = self._session.sim
+        missiles, is_open = self._ahead[side].look()
+        self.threats[side] = find_threats_ahead(sim, fighter, missiles)
+        if missiles:
+            self.checks[side].append(EscapeCheck(self._session.paths.time, is_open))
+        own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
+        self.shots[side] = self._fly_outs.hits(side, own, enemy)
+
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""
         for side, flown in self._session.sides.items():
@@ -143,7 +214,7 @@ class Lookout:
     def cut_back(self) -> None:
         """Removes all entries after the fight's present time, once the fight was rewound."""
         now = self._session.paths.time
-        self._looked = now - INTERVAL
+        self._looked = now - self._interval
         for side, checks in self.checks.items():
             self.checks[side] = [check for check in checks if check.time <= now]
             self.threats[side] = []

@@ -6,11 +6,15 @@ Nothing here needs a display.
 import functools
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pygame
 
 from midrange_puffer.names import shown
+
+if TYPE_CHECKING:
+    from midrange_puffer.show.view.moment import Body
 
 Colour = tuple[int, int, int]
 Points = np.ndarray | Sequence[np.ndarray] | Sequence[tuple[float, float]]  # [n, 2]
@@ -190,9 +194,13 @@ class Camera:
         self._time = time
 
     def to_screen(self, points: Points) -> np.ndarray:
-        """Converts places [n, 2] in the plane [m] to pixels."""
-        offset = (np.asarray(points, float) - self.centre) * self.scale
+        """Converts places [n, 2] in the plane [m], or [n, 3] with height, to pixels."""
+        offset = (np.asarray(points, float)[:, :2] - self.centre) * self.scale
         return np.array(self.area.center) + offset * (1, -1)
+
+    def angle(self, body: "Body") -> float:
+        """Returns the angle of a body's flight on the screen, counter-clockwise from right."""
+        return body.heading
 
     def to_plane(self, pixels: np.ndarray) -> np.ndarray:
         """Converts pixels [n, 2] to places in the plane [m]."""

@@ -16,10 +16,12 @@ from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
     HIT,
+    SPEED_OF_SOUND,
     BodyPath,
     FighterPath,
     MissilePath,
     Paths,
+    air,
 )
 
 GONE = "gone"  # fate of an ended missile, as far as its own side knows
@@ -37,7 +39,9 @@ class Body:
         heading: Counter-clockwise from +x [rad].
         speed: [m/s]
         rudder: -1 (right) to 1 (left).
-        load: Positive to the left [g].
+        load: Positive to the left [g]; with height all lift, without a sign.
+        z: Height [m]; 0 in the plane.
+        climb: Angle of the climb [rad]; 0 in the plane.
     """
 
     path: BodyPath
@@ -47,6 +51,33 @@ class Body:
     speed: float
     rudder: float
     load: float
+    z: float
+    climb: float
+
+    @property
+    def point(self) -> np.ndarray:
+        """[3], its place and height [m]."""
+        return np.append(self.place, self.z)
+
+    @property
+    def mach(self) -> float:
+        """The Mach number; with height by the speed of sound there."""
+        return self.speed / (air(self.z)[1] if self.path.z else SPEED_OF_SOUND)
+
+    @property
+    def rise(self) -> float:
+        """The speed upward [m/s]."""
+        return self.speed * math.sin(self.climb)
+
+    def course(self, first: int = 0) -> np.ndarray:
+        """Returns the points of `trail` with their heights, [n, 3]."""
+        trail = self.trail(first)
+        if not self.path.z:
+            return np.column_stack([trail, np.zeros(len(trail))])
+        past = self.path.z[first : self.index + 1]
+        at = np.arange(len(trail)) / STEPS
+        heights = np.interp(at, np.arange(len(past) + 1), [*past, self.z])
+        return np.column_stack([trail, heights])
 
     def trail(self, first: int = 0) -> np.ndarray:
         """Returns the path up to now as a curve [n, 2], from the entry `first` on.
@@ -104,6 +135,16 @@ class Contact:
     heading: float
     speed: float
     age: float
+
+    @property
+    def point(self) -> np.ndarray:
+        """[3], its place, with the height 0 of the plane [m]."""
+        return np.append(self.place, 0.0)
+
+    @property
+    def mach(self) -> float:
+        """The believed Mach number."""
+        return self.speed / SPEED_OF_SOUND
 
     @property
     def is_known(self) -> bool:
@@ -184,12 +225,17 @@ class Moment:
         """True if there are more than two fighters."""
         return len(self.fighters) > 2
 
+    @property
+    def has_height(self) -> bool:
+        """True if the fight is in three dimensions."""
+        return any(isinstance(body, Body) and bool(body.path.z) for body in self.fighters)
+
     def range(self, first: int, second: int) -> float | None:
         """Returns the range between two fighters [m]; None if one has no track."""
         pair = self.fighters[first], self.fighters[second]
         if any(isinstance(body, Contact) and not body.alive for body in pair):
             return None
-        return math.dist(*(body.place for body in pair))
+        return math.dist(*(body.point for body in pair))
 
     def enemies(self, fighter: int) -> list[int]:
         """Returns a fighter's living enemies, the nearest first; only those with a track."""
@@ -201,7 +247,7 @@ class Moment:
         """Returns the missiles in the air that fly at a fighter, the nearest first."""
         own = self.fighters[fighter]
         inbound = [body for body in self.missiles if body.flying and body.target == fighter]
-        return sorted(inbound, key=lambda missile: math.dist(missile.place, own.place))
+        return sorted(inbound, key=lambda missile: math.dist(missile.point, own.point))
 
     def foe(self, fighter: int) -> int:
         """Returns the enemy that a fighter has to watch.
@@ -344,6 +390,9 @@ def _body(path: BodyPath, time: float) -> dict[str, Any]:
     points = np.array([(path.x[i], path.y[i]) for i in (index, after)])
     headings = [path.heading[i] for i in (index, after)]
     turn = math.remainder(headings[1] - headings[0], math.tau)
+    load = between(path.load)
+    if path.z:
+        load = math.hypot(load, between(path.lift))
     return {
         "path": path,
         "index": index,
@@ -351,7 +400,9 @@ def _body(path: BodyPath, time: float) -> dict[str, Any]:
         "heading": headings[0] + share * turn,
         "speed": between(path.speed),
         "rudder": between(path.rudder),
-        "load": between(path.load),
+        "load": load,
+        "z": between(path.z) if path.z else 0.0,
+        "climb": between(path.climb) if path.z else 0.0,
     }
 
 
@@ -384,3 +435,8 @@ def curves(points: np.ndarray, headings: np.ndarray, shares: np.ndarray) -> np.n
 def minutes(time: float) -> str:
     """Returns a time [s] as minutes and seconds."""
     return f"{int(time) // 60}:{int(time) % 60:02}"
+
+
+def signed(value: float) -> str:
+    """Returns a value without decimals and, unless it is 0, with its sign."""
+    return f"{round(value):+d}".replace("-", "−") if round(value) else "0"

@@ -7,24 +7,25 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
-from midrange_puffer.game.paths import HIT
+from midrange_puffer.show.view.bodies import (
+    draw_fighter,
+    draw_missile,
+    draw_missile_trail,
+    draw_trail,
+    turned,
+)
 from midrange_puffer.show.view.canvas import (
-    BACKGROUND,
-    BRIGHT,
     FAINT,
-    FLAME,
     GRID,
     SIDE_COLOURS,
     SMALL,
-    STAR,
     Camera,
     Canvas,
-    Colour,
     grid_spacing,
     mix,
 )
 from midrange_puffer.show.view.marks import draw_threats
-from midrange_puffer.show.view.moment import STEPS, Body, Contact, Fighter, Focus, Missile, Moment
+from midrange_puffer.show.view.moment import Body, Contact, Fighter, Focus, Moment
 from midrange_puffer.show.view.sensors import (
     draw_contact,
     draw_guidance,
@@ -34,7 +35,6 @@ from midrange_puffer.show.view.sensors import (
 
 GUTTER = (36, 18)  # room at the left and below for the grid's labels [px]
 GRID_SPACING = 80  # least distance between grid lines [px]
-TICK = 20.0  # s between the marks on a fighter's trail
 # In teams older parts of trails, and missiles that ended longer ago, are not drawn [s].
 TRAIL, WRECK = 60.0, 10.0
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
@@ -46,17 +46,7 @@ BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # bearings of a launch zone's po
 ROW = 18  # px between two rows of the zones' names
 ZONES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}  # edge: name, share of the side's colour
 
-FIGHTER = np.array([(1.0, 0.0), (-0.75, 0.62), (-0.4, 0.0), (-0.75, -0.62)]) * 13
-MISSILE = np.array([(1.0, 0.0), (-0.8, 0.4), (-0.8, -0.4)]) * 8
-FLAME_SHAPE = np.array([(-0.8, 0.35), (-2.4, 0.0), (-0.8, -0.35)]) * 8
 ARROW = np.array([(1.0, 0.0), (-0.6, 0.8), (-0.2, 0.0), (-0.6, -0.8)]) * 9
-CROSS = np.array([(1, 1), (1, -1)]) * 3.5
-STAR_POINTS = np.array(
-    [
-        (radius * math.sin(k * math.pi / 5), -radius * math.cos(k * math.pi / 5))
-        for k, radius in enumerate([13, 5.5] * 5)
-    ]
-)
 
 
 def draw_plane(
@@ -121,20 +111,20 @@ def _draw_bodies(
         for fighter in fighters:
             draw_radar(canvas, camera, fighter, sensors)
     for missile, colour in coloured:
-        _draw_missile_trail(canvas, camera, missile, colour)
+        draw_missile_trail(canvas, camera, missile, colour)
     for fighter in fighters:
-        _draw_trail(canvas, camera, fighter, first)
+        draw_trail(canvas, camera, fighter, first)
     if moment.is_team and focus is not None:
         draw_threats(canvas, camera, moment, focus.fighter)
     for missile, colour in coloured:
-        _draw_missile(canvas, camera, missile, colour)
+        draw_missile(canvas, camera, missile, colour)
         if sensors:
             draw_guidance(canvas, camera, missile)
     for body in moment.fighters:
         if isinstance(body, Contact):
             draw_contact(canvas, camera, body, has_words=not moment.is_team)
     for fighter in fighters:
-        _draw_fighter(canvas, camera, fighter)
+        draw_fighter(canvas, camera, fighter)
 
 
 def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
@@ -263,52 +253,6 @@ def zone(
     return shooter.place + ranges[:, None] * directions
 
 
-def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter, since: float) -> None:
-    """Draws a fighter's trail from a time on [s], with a mark every TICK seconds."""
-    colour = mix(SIDE_COLOURS[fighter.side], 0.75)
-    first = fighter.path.at(since) or 0
-    trail = fighter.trail(first)
-    canvas.line(camera.to_screen(trail), colour, 1.5)
-    times = fighter.path.times[first : fighter.index + 1]
-    ticks = np.arange(TICK, times[-1], TICK)
-    marks = np.searchsorted(times, ticks[ticks >= times[0]])
-    for place in camera.to_screen(trail[STEPS * marks]):
-        canvas.circle(place, 3, colour)
-        canvas.circle(place, 1.5, BACKGROUND)
-
-
-def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile, side: Colour) -> None:
-    """Draws a trail: thick while the motor burns, thin after that, faint once it has ended."""
-    colour = mix(side, 0.65 if missile.flying else 0.3)
-    trail = camera.to_screen(missile.trail())
-    burnt = np.searchsorted(missile.path.times[: missile.index + 1], missile.path.burnt_out)
-    canvas.line(trail, colour, 1)
-    canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
-
-
-def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile, colour: Colour) -> None:
-    """Draws a missile's symbol, or a cross where it was spent."""
-    [place] = camera.to_screen([missile.place])
-    if missile.flying:
-        if missile.burning:
-            canvas.polygon(place + _turned(FLAME_SHAPE, missile.heading), FLAME)
-        canvas.polygon(place + _turned(MISSILE, missile.heading), mix(colour, 0.8, BRIGHT))
-    elif missile.path.fate != HIT:
-        for corner in CROSS:
-            canvas.line([place - corner, place + corner], mix(colour, 0.6), 1.5)
-
-
-def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
-    """Draws a fighter's symbol, or a star where it was killed."""
-    [place] = camera.to_screen([fighter.place])
-    colour = SIDE_COLOURS[fighter.side]
-    shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
-    canvas.polygon(place + 1.25 * shape, BACKGROUND)
-    canvas.polygon(place + shape, colour if fighter.alive else STAR)
-    if not fighter.alive:
-        canvas.polygon(place + shape, colour, 1.5)
-
-
 def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
     """Draws arrows at the border that point at inbound missiles out of view."""
     colour = SIDE_COLOURS[1 - moment.fighters[fighter].side]
@@ -321,11 +265,4 @@ def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -
             with np.errstate(divide="ignore"):
                 tip = middle + direction * (room / np.abs(direction)).min()
             angle = math.atan2(-direction[1], direction[0])
-            canvas.polygon(tip + _turned(ARROW, angle), colour)
-
-
-def _turned(shape: np.ndarray, heading: float) -> np.ndarray:
-    """Returns the points of a symbol, drawn towards the right, turned to a heading [rad]."""
-    ahead = np.array([math.cos(heading), -math.sin(heading)])
-    left = np.array([-math.sin(heading), -math.cos(heading)])
-    return shape[:, :1] * ahead + shape[:, 1:] * left
+            canvas.polygon(tip + turned(ARROW, angle), colour)

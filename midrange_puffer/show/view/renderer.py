@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.contacts import TRACKS, UNSEEN, believed, contact_places
-from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
@@ -29,6 +29,7 @@ from midrange_puffer.show.view.graph import Enemy, draw_graph
 from midrange_puffer.show.view.marks import Labels, Spot, draw_marks
 from midrange_puffer.show.view.moment import Focus, Moment, moment
 from midrange_puffer.show.view.plane import draw_plane
+from midrange_puffer.show.view.side import divide, draw_side, write_heights
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
 
 SIZE = (1280, 720)
@@ -82,8 +83,8 @@ class Renderer:
                 with `side` the first fighter of that side.
             target: The enemy that this fighter would fire at; None: its foe, see `Moment.foe`.
             mode: "plane", or "spacetime" for the space-time graph of `focus` (by default of the
-                first fighter) and its foe. A dead fighter, and a fight that is over, have no
-                graph and are drawn from above.
+                first fighter) and its foe. A dead fighter, a fight that is over, and a fight with
+                height have no graph and are drawn from above.
             rect: Part of the surface; by default all of it.
             lines: Texts at the bottom, such as the keys.
             names: Names of the contestants that fly red and blue.
@@ -107,21 +108,29 @@ class Renderer:
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         own = focus or 0
-        has_graph = mode == SPACETIME and sim.fighters["alive"][env, own] and not sim.outcome[env]
+        is_open = sim.fighters["alive"][env, own] and not sim.outcome[env]
+        has_graph = mode == SPACETIME and is_open and not now.has_height
         if has_graph:
             self._draw_graph(canvas, area, sim, env, own, now.foe(own), side is not None)
         else:
+            above, beside = divide(area) if now.has_height else (area, None)
             draw_plane(
                 canvas,
-                area,
+                above,
                 camera,
                 now,
                 seen,
-                None if focus is None else game_envelope(sim.parameters),
+                None if focus is None else core_map(sim.parameters),
                 whole=is_over,
                 enemy_zones=enemy_zones,
                 sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
             )
+            if now.has_height:
+                labels = self._labels.setdefault((*rect, "above"), Labels())
+                write_heights(canvas, camera, camera.area, now, labels, has_climbs=True)
+            if beside is not None:
+                labels = self._labels.setdefault((*rect, "side"), Labels())
+                draw_side(canvas, beside, now, own, is_over, labels)
             area = camera.area  # the texts must not cover labels of the grid
         spots: list[Spot] = []
         if now.is_team:

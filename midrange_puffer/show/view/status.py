@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pygame
 
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.game.paths import SPEED_OF_SOUND
 from midrange_puffer.show.view.canvas import (
     BOX,
     BRIGHT,
@@ -23,7 +22,7 @@ from midrange_puffer.show.view.canvas import (
     text_size,
 )
 from midrange_puffer.show.view.marks import Spot
-from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes
+from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes, signed
 from midrange_puffer.show.view.sensors import contact_words
 
 HEIGHT = 64  # height of the bar in one against one, and of instruments [px]
@@ -237,7 +236,8 @@ def _draw_instruments(
     A contact has only speed and Mach number, and these only while there is a track.
     """
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
-    readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.speed / SPEED_OF_SOUND:.2f}"}
+    readings: dict[str, str | tuple[float, float]]
+    readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.mach:.2f}"}
     if isinstance(body, Contact):
         _draw_title(canvas, area, title, colour)
         words = contact_words(body)
@@ -246,6 +246,8 @@ def _draw_instruments(
     else:
         _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
         _draw_missiles(canvas, area, moment, body, colour)
+        if moment.has_height:
+            readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
         readings |= {
             "g": f"{abs(body.load):.1f}",
             "rudder": (-1, -body.rudder),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pygame
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import RADAR, SEATS, is_team
+from midrange_puffer.game.parameters import RADAR, SEATS, has_height, is_team
 from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view import PLANE, SPACETIME
@@ -153,7 +153,7 @@ class Viewer(ABC):
                 session.scale_time(faster=False)
             case pygame.K_EQUALS | pygame.K_PLUS | pygame.K_KP_PLUS:
                 session.scale_time(faster=True)
-            case pygame.K_v:
+            case pygame.K_v if not self._has_height:
                 self._mode = SPACETIME if self._mode == PLANE else PLANE
             case pygame.K_f if self._has_sensors:
                 self._next_side()
@@ -168,6 +168,11 @@ class Viewer(ABC):
     def _has_sensors(self) -> bool:
         """True if the game has sensors."""
         return self.session.sim.parameters["sensing"] == RADAR
+
+    @property
+    def _has_height(self) -> bool:
+        """True if the game is in three dimensions, where there is no space-time graph."""
+        return has_height(self.session.sim.parameters)
 
     @property
     def _is_team(self) -> bool:

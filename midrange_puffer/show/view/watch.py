@@ -11,6 +11,7 @@ from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer, Window
 
 LAST = 3.0  # time for which the end of a fight is shown [s]
+HEIGHT_KEYS = "P pause   N next   + - speed   Esc quit"
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
 TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
 SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
@@ -96,6 +97,7 @@ class Watcher(Viewer):
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
         state = "paused" if session.paused else speed
         keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else KEYS
+        keys = HEIGHT_KEYS if self._has_height else keys
         self._spots = self._renderer.draw(
             session.sim,
             session.paths,

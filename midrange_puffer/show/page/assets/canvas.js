@@ -104,3 +104,10 @@ function formatKm(metres) {
   const km = metres / 1000;
   return `${km.toFixed(km < 100 ? 1 : 0)} km`;
 }
+
+/** Returns a body's height and the angle of its climb in words. */
+function heightWords({ z, climb }) {
+  const degrees = Math.round((climb * 180) / Math.PI);
+  const arrow = degrees === 0 ? "→" : `${degrees > 0 ? "↗" : "↘"} ${Math.abs(degrees)}°`;
+  return `${formatKm(z)} ${arrow}`;
+}

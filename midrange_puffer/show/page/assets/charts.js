@@ -161,17 +161,20 @@ function makeStrips(fight) {
     times: entries.times,
     values: value(entries),
   }));
-  return [
+  const { hasHeight, mach, gravity } = fight;
+  const energy = (e) => e.speed.map((speed, i) => (e.z?.[i] ?? 0) / 1000 + speed ** 2 / (2000 * gravity));
+  const decimal = (value) => (Math.round(10 * value) / 10 || 0).toFixed(1);
+  const charts = [
     { title: "Speed [m/s]", series: ofSeats((e) => e.speed),
-      value: (speed) => speed.toFixed(0), second: { title: "Mach", unit: fight.mach } },
-    { title: "Load [g], left positive", series: ofSeats((e) => e.load),
-      value: (load) => (Math.round(10 * load) / 10 || 0).toFixed(1) },
-    { title: "Energy height v²/2g [km]",
-      series: ofSeats((e) => e.speed.map((speed) => speed ** 2 / (2000 * fight.gravity))),
-      value: (height) => height.toFixed(1) },
-    { title: "Range [km]", series: [rangeSeries(fight)],
-      value: (range) => range.toFixed(1) },
-  ].map(scaled);
+      value: (speed) => speed.toFixed(0), second: hasHeight ? undefined : { title: "Mach", unit: mach } },
+    hasHeight
+      ? { title: "Load [g]", series: ofSeats((e) => e.load.map((load, i) => loadOf({ load, lift: e.lift[i] }))) }
+      : { title: "Load [g], left positive", series: ofSeats((e) => e.load) },
+    { title: hasHeight ? "Energy height z + v²/2g [km]" : "Energy height v²/2g [km]", series: ofSeats(energy) },
+    { title: "Range [km]", series: [rangeSeries(fight)] },
+  ];
+  if (hasHeight) charts.unshift({ title: "Height [km]", series: ofSeats((e) => e.z.map((z) => z / 1000)) });
+  return charts.map((chart) => scaled({ value: decimal, ...chart }));
 }
 
 /** Returns the range between the fighters while both live. */
@@ -179,7 +182,8 @@ function rangeSeries({ fighters }) {
   const count = Math.min(...fighters.map((fighter) => fighter.entries.times.length));
   const [a, b] = fighters.map(({ entries }) => entries);
   const times = a.times.subarray(0, count);
-  const range = (_, i) => Math.hypot(a.x[i] - b.x[i], a.y[i] - b.y[i]) / 1000;
+  const point = ({ x, y, z }, i) => ({ x: x[i], y: y[i], z: z?.[i] });
+  const range = (_, i) => distance(point(a, i), point(b, i)) / 1000;
   return { colour: "ink", times, values: Float64Array.from(times, range) };
 }
 

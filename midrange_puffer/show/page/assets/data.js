@@ -121,8 +121,19 @@ class Fight {
     return Math.max(...this.sizes) > 1;
   }
 
+  get hasHeight() {
+    return this.fighters[0].entries.z !== undefined;
+  }
+
   states(time) {
     return this.fighters.map((fighter) => stateAt(fighter, time));
+  }
+
+  /** Returns a body's Mach number; with height by the speed of sound there. */
+  machOf({ speed, z }) {
+    if (z === undefined) return speed / this.mach;
+    const { index, next, share } = between(this.sound.heights, z);
+    return speed / mix(this.sound.speeds[index], this.sound.speeds[next], share);
   }
 
   /** Returns a fighter's number within its side. */
@@ -151,14 +162,21 @@ class Fight {
   }
 }
 
+/** Returns the distance of two points; with height on the slant. */
 function distance(a, b) {
-  return Math.hypot(a.x - b.x, a.y - b.y);
+  return Math.hypot(a.x - b.x, a.y - b.y, (a.z ?? 0) - (b.z ?? 0));
+}
+
+/** Returns a body's velocity [m/s]. */
+function velocityOf({ speed, heading, climb = 0 }) {
+  const ground = speed * Math.cos(climb);
+  return { x: ground * Math.cos(heading), y: ground * Math.sin(heading), z: speed * Math.sin(climb) };
 }
 
 /** Returns the closing speed of two bodies [m/s]. */
 function closingSpeed(a, b) {
-  const [dx, dy] = [b.x - a.x, b.y - a.y];
-  const vx = b.speed * Math.cos(b.heading) - a.speed * Math.cos(a.heading);
-  const vy = b.speed * Math.sin(b.heading) - a.speed * Math.sin(a.heading);
-  return -(dx * vx + dy * vy) / Math.max(Math.hypot(dx, dy), 1);
+  const [from, to] = [velocityOf(a), velocityOf(b)];
+  const away = [b.x - a.x, b.y - a.y, (b.z ?? 0) - (a.z ?? 0)];
+  const opening = away[0] * (to.x - from.x) + away[1] * (to.y - from.y) + away[2] * (to.z - from.z);
+  return -opening / Math.max(distance(a, b), 1);
 }

@@ -3,7 +3,7 @@
 const element = (id) => document.getElementById(id);
 const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const CHOICES = {
-  view: ["plane", "spacetime"],
+  view: fight.hasHeight ? ["plane"] : ["plane", "spacetime"],
   follow: ["both", ...(fight.isTeam ? ["one"] : SEATS), "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
@@ -20,6 +20,7 @@ const settings = {
 };
 const player = new Player(fight.length, changed);
 const plane = new Plane(element("plane"), fights, settings, changed);
+const sideView = fight.hasHeight ? new SideView(element("side"), fights, settings) : null;
 const graph = new Graph(element("graph"), fights, settings, changed);
 const charts = new Charts(element("charts"), fights, settings, (time) => player.jump(time));
 const status = fight.isTeam
@@ -44,12 +45,13 @@ function draw() {
   drawTime();
   // The canvases come last, since the texts determine their size.
   (inPlane ? plane : graph).draw(player.time);
+  sideView?.draw(player.time);
   charts.draw(player.time);
 }
 
 function drawCaption() {
   const lines = settings.view === "plane"
-    ? planeCaption(settings, Boolean(fight.radar))
+    ? planeCaption(settings, fight)
     : graphCaption(graph.scene(player.time), settings.fighter, graph.fight, player.time);
   showLines(element("caption"), lines);
 }
@@ -69,9 +71,11 @@ function drawButtons() {
     element(name).hidden = settings.view !== "plane";
   }
   element("picture").hidden = !fight.radar;
+  element("view-plane").hidden = fight.hasHeight;
   // A side knows only its own graph.
   SEATS.forEach((seat, side) => {
-    element(`view-${seat}`).hidden = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
+    const isUnknown = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
+    element(`view-${seat}`).hidden = fight.hasHeight || isUnknown;
   });
   setText(element("play"), player.playing ? "Pause" : "Play");
 }
@@ -102,6 +106,7 @@ function choose(number) {
 
 /** Shows the space-time graph of a side; in teams chooses its next living fighter. */
 function showSide(side) {
+  if (fight.hasHeight) return; // without a graph
   if (!fight.isTeam) {
     show("spacetime", side);
     return;
@@ -206,7 +211,9 @@ function start() {
     const count = fight.isTeam ? ` × ${fight.sizes[side]}` : "";
     setText(element(seat), fight.names[side] + count);
   });
-  for (const row of document.querySelectorAll(fight.isTeam ? ".of-pair" : ".of-team")) row.hidden = true;
+  const [unused, view] = [fight.isTeam ? ".of-pair" : ".of-team", fight.hasHeight ? ".of-plane" : ".of-height"];
+  for (const part of document.querySelectorAll(`${unused}, ${view}`)) part.hidden = true;
+  element("stage").classList.toggle("high", fight.hasHeight);
   setText(element("outcome"), `${fight.outcome} after ${Math.round(fight.length)} s`);
   element("time").max = fight.length;
   element("time").addEventListener("input", (event) => player.jump(+event.target.value));

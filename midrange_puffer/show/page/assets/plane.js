@@ -1,7 +1,5 @@
 // The plane view: the fight seen from above, north up.
 
-const FADE = 30; // s until a fading trail has gone
-const END_SHOWN = 8; // s that a missile's end stays marked while trails fade
 const [TRAIL, THIN_TRAIL] = [2.2, 1.3]; // px wide; in teams thin unless the fighter is chosen
 const CLICK = 28; // greatest distance of a click from the fighter that it chooses [px]
 const LEAST_VIEW = 6000; // m across, if the view follows both
@@ -43,9 +41,10 @@ class Plane {
       ? [this.settings.fighter, this.fight.threatOf(this.settings.fighter, time)] : [0, 1];
     if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
-    this.fight.missiles.forEach((missile) => this._drawMissile(missile));
+    this.fight.missiles.forEach((missile) => drawMissile(this, missile));
     this.fight.fighters.forEach((fighter) => this._drawTrail(fighter));
     this._inOrder().forEach((fighter) => this._drawFighter(fighter));
+    if (this.fight.hasHeight) this._nameMissiles();
     this._drawWarnings();
     this.labels.draw();
   }
@@ -148,6 +147,11 @@ class Plane {
     };
   }
 
+  /** Returns the angle of a body's symbol, clockwise on the canvas. */
+  angle({ heading }) {
+    return -heading;
+  }
+
   _drawGrid() {
     const { view, width, height, colours: { line: colour, dim } } = this;
     const step = niceStep(GRID_SPACING / view.scale);
@@ -208,64 +212,13 @@ class Plane {
     this.labels.beside(middle, text, { colour: dim, towards: across, gap: 10 });
   }
 
-  /** Returns a path between two times on the canvas. */
-  _path({ entries }, from, to) {
-    const { times, x, y } = entries;
-    const end = Math.min(to, times[times.length - 1]);
-    if (end <= from) return [];
-    const start = stateAt({ entries }, from);
-    const inner = [];
-    for (let i = lastNotAfter(times, from) + 1; i < times.length && times[i] < end; i += 1) {
-      inner.push({ x: x[i], y: y[i] });
-    }
-    return [start, ...inner, stateAt({ entries }, end)].map((point) => this.place(point));
-  }
-
   _drawTrail(fighter) {
-    const colour = this.colours.seats[fighter.side];
     if (fighter.side === this.fight.enemy) {
       const from = this.settings.trails === "whole" ? 0 : this.time - FADE;
-      drawTracks(this, this.fight.contact, from, this.time, colour);
+      drawTracks(this, this.fight.contact, from, this.time, this.colours.seats[fighter.side]);
       return;
     }
-    const width = this._isMain(fighter) ? TRAIL : THIN_TRAIL;
-    if (this.settings.trails === "whole") {
-      line(this.context, this._path(fighter, 0, this.time), colour, width);
-      return;
-    }
-    this.context.lineCap = "butt"; // round ends would overlap
-    for (let age = FADE; age > 0; age -= 1) {
-      const path = this._path(fighter, Math.max(this.time - age, 0), this.time - age + 1);
-      line(this.context, path, colour, width, 1 - (age - 1) / FADE);
-    }
-    this.context.lineCap = "round";
-  }
-
-  /** Draws a missile: thick while its motor burns, thin while it coasts, a cross where spent. */
-  _drawMissile(missile) {
-    const { context, time, colours: { seats, star } } = this;
-    const phase = phaseOf(missile, time);
-    const { times } = missile.entries;
-    const since = time - times[times.length - 1];
-    const faded = this.settings.trails === "fading" && since > END_SHOWN;
-    if (phase === "waiting" || faded) return;
-    const colour = seats[this.fight.sideOf(missile.owner)];
-    const [begun, burnt] = [times[0], Math.min(missile.burnt_out, time)];
-    const alpha = phase === "flying" ? 1 : 0.6;
-    line(context, this._path(missile, begun, burnt), colour, 4.5, 0.4 * alpha);
-    line(context, this._path(missile, begun, time), colour, 1.1, 0.9 * alpha);
-    const at = this.place(stateAt(missile, time));
-    if (phase === "flying") this._drawFlying(missile, at, colour);
-    else if (phase === "hit") drawStar(context, at, 11, star, colour);
-    else drawCross(context, at, 4, colour);
-  }
-
-  _drawFlying(missile, at, colour) {
-    const { heading } = stateAt(missile, this.time);
-    const burning = this.time < missile.burnt_out;
-    const tail = { x: at.x - 9 * Math.cos(heading), y: at.y + 9 * Math.sin(heading) };
-    line(this.context, [tail, at], colour, burning ? 4 : 2.2);
-    if (this.fight.radar) drawGuidance(this, missile, at);
+    drawTrail(this, fighter, this._isMain(fighter) ? TRAIL : THIN_TRAIL);
   }
 
   _drawFighter(fighter) {
@@ -286,9 +239,21 @@ class Plane {
     const size = this._isMain(fighter) ? 12 : 9;
     if (this.fight.isTeam && this._isMain(fighter)) drawDot(context, at, 16, "transparent", colour);
     if (dead) drawStar(context, at, size, star, colour);
-    else drawDart(context, at, -state.heading, size, colour, paper);
+    else drawDart(context, at, this.angle(state), size, colour, paper);
     this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
     this._nameFighter(fighter, at, dead, colour);
+  }
+
+  /** Writes the height and climb of each missile in the air. */
+  _nameMissiles() {
+    const { fight, time, colours: { seats } } = this;
+    for (const missile of fight.missiles) {
+      if (phaseOf(missile, time) !== "flying") continue;
+      const state = stateAt(missile, time);
+      const colour = seats[fight.sideOf(missile.owner)];
+      const towards = [-Math.cos(state.heading), Math.sin(state.heading)];
+      this.labels.beside(this.place(state), heightWords(state), { colour, towards, gap: 10, font: SMALL });
+    }
   }
 
   /** Writes a fighter's name and speed; in teams, unless it is chosen, its number in its side. */
@@ -300,8 +265,9 @@ class Plane {
       return;
     }
     const name = fight.callsigns[fighter.number];
-    const mach = (states[fighter.number].speed / fight.mach).toFixed(2);
-    const text = dead ? `${name}, killed` : `${name}  Mach ${mach}`;
+    const state = states[fighter.number];
+    const height = fight.hasHeight ? `  ${heightWords(state)}` : "";
+    const text = dead ? `${name}, killed` : `${name}  Mach ${fight.machOf(state).toFixed(2)}${height}`;
     const towards = fight.isTeam ? this._behind(fighter.number) : this._away(fighter.number);
     this.labels.beside(at, text, { colour, towards, gap: 18 });
   }

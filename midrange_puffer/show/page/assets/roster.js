@@ -67,7 +67,7 @@ class Roster {
     const enemy = nearestEnemy(fight, states, fighter, time);
     const nearest = enemy ? `${formatKm(enemy.range)}  ${fight.callsigns[enemy.number]}` : "–";
     const inbound = fight.inboundOf(fighter.number, time).length;
-    return [(state.speed / fight.mach).toFixed(2), missiles, nearest, inbound ? `▲ ${inbound}` : ""];
+    return [fight.machOf(state).toFixed(2), missiles, nearest, inbound ? `▲ ${inbound}` : ""];
   }
 
   _range(states, time) {

@@ -8,13 +8,25 @@ function sided(text, value, least) {
   return Math.abs(value) < least ? "none" : `${text(Math.abs(value))} ${side(value)}`;
 }
 
+const HEIGHT_ROWS = {
+  height: (state) => formatKm(state.z),
+  climb: (state) => `${Math.round(velocityOf(state).z) || 0} m/s`.replace("-", "−"),
+};
+
+/** Returns the acceleration by lift [g]. */
+function loadOf({ load, lift }) {
+  return Math.hypot(load, lift);
+}
+
 /** Returns the rows of the status table: a name, and the text of a fighter's state. */
 function statusRows(fight) {
   const percent = (share) => `${Math.round(100 * share)} %`;
   return {
     speed: (state) => `${state.speed.toFixed(0)} m/s`,
-    Mach: (state) => (state.speed / fight.mach).toFixed(2),
-    load: (state) => sided((load) => `${load.toFixed(1)} g`, state.load, 0.05),
+    Mach: (state) => fight.machOf(state).toFixed(2),
+    ...(fight.hasHeight ? HEIGHT_ROWS : {}),
+    load: (state) => (fight.hasHeight ? `${loadOf(state).toFixed(1)} g`
+      : sided((load) => `${load.toFixed(1)} g`, state.load, 0.05)),
     rudder: (state) => sided(percent, state.rudder, 0.005),
     throttle: (state) => percent(state.throttle),
     missiles: (state, seat, time) =>
@@ -94,18 +106,23 @@ function formatTime(seconds) {
 }
 
 /** Returns the caption of the plane view, as lines of parts [class, text]. */
-function planeCaption({ zones, picture }, hasSensors) {
+function planeCaption({ zones, picture }, fight) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
-  const rule = "Launch zones, were the enemy there, on its present course and speed: " +
+  const high = "Beside each body: its height, and ↗ the angle of its climb or ↘ of its dive. Below: the fight from the " +
+    "side, along the present line from red to blue, with heights stretched. " +
+    "With height there is no space-time graph.";
+  const now = fight.hasHeight ? "at its present height, course and speed" : "on its present course and speed";
+  const rule = `Launch zones, were the enemy there, ${now}: ` +
     "dashed R_aero, a missile fired now hits if it flies on; " +
     "filled R_NEZ, hits against every declared evasion.";
   const whose = picture === "truth" ? "The truth." : `What ${picture} knows. Of the enemy: ◆ on ` +
     "radar, ◇ from memory, × where it was lost. Strokes: warnings of radars and seekers, of no range.";
   const guided = "Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.";
   return [
-    ...(hasSensors ? [[["", `${whose} ${guided}`]]] : []),
+    ...(fight.radar ? [[["", `${whose} ${guided}`]]] : []),
     ...(zones === "on" ? [[["", rule]]] : []),
     [["", symbols]],
+    ...(fight.hasHeight ? [[["", high]]] : []),
   ];
 }
 

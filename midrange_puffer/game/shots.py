@@ -1,0 +1,137 @@
+"""Shots in a fight with height, flown out: which of them hit, and launch zones."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.envelope import (
+    EVASIONS,
+    PLAIN,
+    SHOWN,
+    find_edges,
+    limits_of,
+    relevant,
+    shots_core,
+)
+from midrange_puffer.game.parameters import Parameters
+from midrange_puffer.game.paths import FighterPath
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.types import AIRCRAFT, MISSILE
+
+
+class Flight(NamedTuple):
+    """The place of a fighter [m], the directions of its flight [rad], and its speed [m/s]."""
+
+    x: float
+    y: float
+    z: float
+    heading: float
+    climb: float
+    speed: float
+
+
+def flight_of(sim: Simulation, number: int) -> Flight:
+    """Returns the present flight of a fighter of the first engagement."""
+    state = {name: float(values[0, number]) for name, values in sim.fighters.items()}
+    climb = math.asin(min(max(state["vz"] / max(state["speed"], 1.0), -1.0), 1.0))
+    return Flight(state["x"], state["y"], state["z"], state["heading"], climb, state["speed"])
+
+
+def flight_at(path: FighterPath, time: float) -> Flight:
+    """Returns a fighter's flight at the last entry of its path up to a time [s]."""
+    i = path.at(time + 1e-6) or 0
+    return Flight(path.x[i], path.y[i], path.z[i], path.heading[i], path.climb[i], path.speed[i])
+
+
+class FlyOuts:
+    """Fly-outs of shots with the types that a fight has drawn, without their factors.
+
+    Args:
+        parameters: Of the fight.
+        types: As of `Paths.types`.
+    """
+
+    def __init__(self, parameters: Parameters, types: Mapping[str, list[tuple[str, str]]]) -> None:
+        self._parameters, self._types = parameters, types
+        self._cores: dict[int, _core.Core] = {}
+
+    def hits(self, side: int, own: Flight, enemy: Flight) -> dict[str, bool]:
+        """Returns whether a shot of a side's fighter hits, by the name of the enemy's evasion.
+
+        The enemy begins each evasion, one of `EVASIONS`, level.
+        """
+        if side not in self._cores:
+            self._cores[side] = shots_core(self._game(side))
+        away = enemy.x - own.x, enemy.y - own.y
+        shots = np.repeat(
+            _shots(own, enemy, np.array([math.atan2(away[1], away[0])])), len(EVASIONS)
+        )
+        shots["range"], shots["evasion"] = math.hypot(*away), np.arange(len(EVASIONS))
+        return dict(zip(EVASIONS, self._cores[side].fly_shots(shots).tolist(), strict=True))
+
+    def zones(
+        self,
+        side: int,
+        pairs: Sequence[tuple[Flight, Flight]],
+        count: int,
+        progress: Callable[[int], None] = lambda count: None,
+    ) -> np.ndarray:
+        """Returns launch zones: the ranges of `SHOWN` on every bearing, by a coarse search.
+
+        Args:
+            side: The side that fires.
+            pairs: Its fighter and the enemy, whose height, course and speed count.
+            count: The number of bearings, counter-clockwise from the nose.
+            progress: Called with the number of bearings done.
+
+        Returns:
+            [pairs, edges, bearings], ranges on the ground [m].
+        """
+        game = self._game(side)
+        turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
+        shots = [_shots(own, enemy, own.heading + turns) for own, enemy in pairs]
+        ahead = np.array([[1.0, 0.0]])
+        limits = [limits_of(game, ahead, [own.speed], [enemy.speed]).item() for own, enemy in pairs]
+        edges = find_edges(
+            game, np.concatenate(shots), np.repeat(limits, count), progress=progress, is_coarse=True
+        )
+        ranges = [getattr(edges, name).reshape(len(pairs), count) for name in SHOWN]
+        return np.stack(ranges, axis=1)
+
+    def _game(self, side: int) -> dict[str, Any]:
+        """Returns the relevant parameters of a side's shots.
+
+        The core's fly-outs are of red's missiles at blue's aircraft.
+        """
+        names = {
+            "red_missile": self._types[MISSILE][side][0],
+            "blue_aircraft": self._types[AIRCRAFT][1 - side][0],
+        }
+        return relevant(dict(self._parameters, **names))
+
+
+def _shots(own: Flight, enemy: Flight, bearings: np.ndarray) -> np.ndarray:
+    """Returns shots `_core.SHOT` on bearings to the enemy [rad], without range and evasion."""
+    shots = np.zeros(len(bearings), _core.SHOT)
+    for name, angles in (
+        ("nose", own.heading - bearings),
+        ("aspect", enemy.heading - bearings - np.pi),
+    ):
+        shots[name] = np.column_stack([np.cos(angles), np.sin(angles)])
+    shots["launch_speed"], shots["target_speed"] = own.speed, enemy.speed
+    shots["height"], shots["target_height"] = max(own.z, 0.0), max(enemy.z, 0.0)
+    shots["climb_sine"] = math.sin(own.climb)
+    return shots
+
+
+def surely(hits: Mapping[str, bool]) -> bool:
+    """True if a shot hits against every evasion: the enemy is inside R_NEZ."""
+    return all(hits.values())
+
+
+def if_it_flies_on(hits: Mapping[str, bool]) -> bool:
+    """True if a shot hits an enemy that flies on: the enemy is inside R_aero."""
+    return hits[PLAIN]

@@ -1,0 +1,134 @@
+// The view from the side in fights with height: height over the way from red to blue, red at the left.
+
+const SIDE_MARGIN = { left: 44, right: 20, top: 26, bottom: 26 };
+const SIDE_SPACING = { x: 70, y: 22 }; // least distance between lines [px]
+const SIDE_ROOM = 0.1; // share of the way that is free before the first and behind the last body
+const LEAST_WAY = 6000; // m across
+const SIDE_SIZE = 10; // of a fighter's symbol [px]
+
+class SideView {
+  constructor(canvas, fights, settings) {
+    Object.assign(this, { canvas, fight: fights.truth, settings });
+    const { fighters, missiles } = this.fight;
+    const heights = [...fighters, ...missiles].map(({ entries: { z } }) => z.reduce((a, b) => Math.max(a, b)));
+    this.top = 1000 * Math.ceil(Math.max(...heights) / 1000 + 0.2); // m
+  }
+
+  draw(time) {
+    const { canvas, fight } = this;
+    const context = begin(canvas);
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    Object.assign(this, { context, time, width, height, colours: colours() });
+    this.labels = new Labels(context, width, height, this.colours.paper);
+    this.states = fight.states(time);
+    this._aim();
+    this._drawGrid();
+    context.save();
+    context.beginPath();
+    context.rect(SIDE_MARGIN.left, 0, width - SIDE_MARGIN.left, height);
+    context.clip();
+    fight.missiles.forEach((missile) => drawMissile(this, missile));
+    fight.fighters.forEach((fighter) => drawTrail(this, fighter, TRAIL));
+    fight.fighters.forEach((fighter) => this._drawFighter(fighter));
+    context.restore();
+    this._nameBodies();
+    this.labels.draw();
+  }
+
+  /** Lays the way through both fighters, and selects the part of it to be shown. */
+  _aim() {
+    const { fight, time, states: [red, blue] } = this;
+    const [dx, dy] = [blue.x - red.x, blue.y - red.y];
+    const way = Math.hypot(dx, dy);
+    if (way > 1) this.ahead = { x: dx / way, y: dy / way };
+    this.ahead ??= { x: 1, y: 0 };
+    this.origin = red;
+    const flying = fight.missiles.filter((missile) => phaseOf(missile, time) === "flying");
+    const isOver = time >= fight.length;
+    const shown = isOver ? [...fight.fighters, ...fight.missiles].flatMap(pointsOf)
+      : [red, blue, ...flying.map((missile) => stateAt(missile, time))];
+    const places = shown.map((point) => this._along(point));
+    const [low, high] = [Math.min, Math.max].map((extreme) => places.reduce((a, b) => extreme(a, b)));
+    const free = Math.max((LEAST_WAY - (high - low)) / 2, SIDE_ROOM * (high - low));
+    [this.low, this.high] = [low - free, high + free];
+  }
+
+  /** Returns the way from red to a point, along the line from red to blue [m]. */
+  _along({ x, y }) {
+    return (x - this.origin.x) * this.ahead.x + (y - this.origin.y) * this.ahead.y;
+  }
+
+  /** Returns pixels per metre of the way, and of height. */
+  get scales() {
+    const { left, right, top, bottom } = SIDE_MARGIN;
+    return {
+      x: (this.width - left - right) / (this.high - this.low),
+      y: (this.height - top - bottom) / this.top,
+    };
+  }
+
+  place(point) {
+    const { scales } = this;
+    return {
+      x: SIDE_MARGIN.left + (this._along(point) - this.low) * scales.x,
+      y: this.height - SIDE_MARGIN.bottom - point.z * scales.y,
+    };
+  }
+
+  angle(state) {
+    const { scales, ahead } = this;
+    const { x, y, z } = velocityOf(state);
+    return Math.atan2(-z * scales.y, (x * ahead.x + y * ahead.y) * scales.x);
+  }
+
+  /** Draws the ground, lines of equal height, and ticks of the way from red. */
+  _drawGrid() {
+    const { context, width, height, labels, scales, colours: { line: rule, dim } } = this;
+    const [left, ground] = [SIDE_MARGIN.left, height - SIDE_MARGIN.bottom];
+    const km = (metres) => String(Math.round(metres / 100) / 10);
+    for (const z of multiples(niceStep(SIDE_SPACING.y / scales.y), 0, this.top)) {
+      const y = ground - z * scales.y;
+      line(context, [{ x: left, y }, { x: width, y }], z ? rule : dim, z ? 1 : 2);
+      labels.fixed(km(z), left - 6, y, { colour: dim, align: "right" });
+    }
+    for (const way of multiples(niceStep(SIDE_SPACING.x / scales.x), this.low, this.high)) {
+      const x = left + (way - this.low) * scales.x;
+      line(context, [{ x, y: ground }, { x, y: ground + 4 }], dim);
+      labels.fixed(km(way), x, ground + 12, { colour: dim, align: "center" });
+    }
+    labels.fixed("Height [km] over the way from red to blue [km]", left, 11, { colour: dim });
+  }
+
+  _drawFighter(fighter) {
+    const { context, time, labels, colours: { seats, paper, star } } = this;
+    const [state, colour] = [this.states[fighter.number], seats[fighter.side]];
+    const [at, dead] = [this.place(state), isDead(fighter, time)];
+    const foot = { x: at.x, y: this.height - SIDE_MARGIN.bottom };
+    dashed(context, [2, 4], () => line(context, [at, foot], colour, 1, 0.6));
+    if (dead) drawStar(context, at, SIDE_SIZE, star, colour);
+    else drawDart(context, at, this.angle(state), SIDE_SIZE, colour, paper);
+    labels.reserve(at.x - 9, at.y - 9, 18, 18);
+  }
+
+  /** Writes the fighters' names and heights, and the heights [km] of missiles in the air. */
+  _nameBodies() {
+    const { fight, time, labels, colours: { seats } } = this;
+    for (const { number, side: own } of fight.fighters) {
+      const state = this.states[number];
+      const text = `${fight.callsigns[number]}  ${formatKm(state.z)}`;
+      labels.beside(this.place(state), text, { colour: seats[own], towards: [0, -1], gap: 18 });
+    }
+    for (const missile of fight.missiles) {
+      if (phaseOf(missile, time) !== "flying") continue;
+      const state = stateAt(missile, time);
+      const colour = seats[fight.sideOf(missile.owner)];
+      const height = (state.z / 1000).toFixed(1);
+      labels.beside(this.place(state), height, { colour, towards: [0, -1], gap: 12, font: SMALL });
+    }
+  }
+}
+
+/** Returns the noted places of a body. */
+function pointsOf({ entries: { x, y } }) {
+  return Array.from(x, (value, i) => ({ x: value, y: y[i] }));
+}

@@ -1,0 +1,168 @@
+"""The view from the side in fights with height, and heights beside the symbols of a view.
+
+The view from the side shows heights over the way along the present line from one fighter to the
+other. Heights are stretched.
+"""
+
+import math
+
+import numpy as np
+import pygame
+
+from midrange_puffer.show.view.bodies import (
+    View,
+    draw_fighter,
+    draw_missile,
+    draw_missile_trail,
+    draw_trail,
+)
+from midrange_puffer.show.view.canvas import (
+    FAINT,
+    GRID,
+    SIDE_COLOURS,
+    SMALL,
+    Canvas,
+    Points,
+    grid_spacing,
+    mix,
+)
+from midrange_puffer.show.view.marks import Label, Labels
+from midrange_puffer.show.view.moment import Body, Fighter, Moment, signed
+
+SHARE, LEAST = 0.32, 200  # share of a view that the side takes, and the least height of that view
+MARGIN = (36, 14, 12, 20)  # room at the left, right, top and below for labels [px]
+SPACING = (80, 22)  # least distance of marks of the way, and of lines of equal height [px]
+FREE = 0.1  # share of the way that is free at both ends
+LEAST_WAY = 6_000.0  # least length of the way shown [m]
+LEAST_TOP, TOP_STEP = 12_000.0, 2_000.0  # the top of the view: at least, and in steps of [m]
+
+
+class Side:
+    """The projection onto the vertical plane through both fighters.
+
+    Args:
+        area: Part of the screen [px].
+        moment: The fight.
+        left: Number of the fighter that is at the left.
+        whole: Show all paths so far; otherwise all that flies, and the fighters.
+    """
+
+    def __init__(self, area: pygame.Rect, moment: Moment, left: int, whole: bool = False) -> None:
+        west, east, above, below = MARGIN
+        size = area.width - west - east, area.height - above - below
+        self.area = pygame.Rect((area.x + west, area.y + above), size)
+        own, other = moment.fighters[left], moment.fighters[1 - left]
+        away = other.place - own.place
+        length = float(np.hypot(*away))
+        self._origin = own.place
+        self._ahead = away / length if length > 1 else np.array([1.0, 0.0])
+        bodies = [body for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)]
+        if whole:
+            places = np.vstack([body.trail() for body in bodies])
+        else:
+            flying = [missile.place for missile in moment.missiles if missile.flying]
+            places = np.array([own.place, other.place, *flying])
+        ways = self.ways(places)
+        free = max((LEAST_WAY - np.ptp(ways)) / 2, FREE * np.ptp(ways))
+        self.low, self.high = float(ways.min() - free), float(ways.max() + free)
+        highest = max(max(body.path.z[: body.index + 1]) for body in bodies)
+        self.top = max(LEAST_TOP, TOP_STEP * math.ceil(highest / TOP_STEP + 0.2))
+        self.scales = self.area.width / (self.high - self.low), self.area.height / self.top
+
+    def ways(self, places: np.ndarray) -> np.ndarray:
+        """Returns the ways from the left fighter to places [n, 2] along the line, [n] [m]."""
+        return (places - self._origin) @ self._ahead
+
+    def to_screen(self, points: Points) -> np.ndarray:
+        """Converts places [n, 3] [m] to pixels [n, 2]."""
+        points = np.asarray(points, float)
+        x = self.area.left + (self.ways(points[:, :2]) - self.low) * self.scales[0]
+        return np.column_stack([x, self.area.bottom - points[:, 2] * self.scales[1]])
+
+    def angle(self, body: Body) -> float:
+        """Returns the angle of a body's flight on the screen, counter-clockwise from right."""
+        course = np.array([math.cos(body.heading), math.sin(body.heading)]) @ self._ahead
+        along = body.speed * math.cos(body.climb) * float(course)
+        return math.atan2(body.rise * self.scales[1], along * self.scales[0])
+
+
+def divide(area: pygame.Rect) -> tuple[pygame.Rect, pygame.Rect | None]:
+    """Returns the parts of a view that are seen from above and from the side; None: no room."""
+    if area.height < LEAST:
+        return area, None
+    height = round(SHARE * area.height)
+    above = pygame.Rect(area.x, area.y, area.width, area.height - height)
+    return above, pygame.Rect(area.x, above.bottom, area.width, height)
+
+
+def draw_side(
+    canvas: Canvas, area: pygame.Rect, moment: Moment, left: int, whole: bool, labels: Labels
+) -> None:
+    """Draws a fight from the side into an area of the canvas.
+
+    Args:
+        canvas, area: Where to draw.
+        moment, left, whole: As of `Side`.
+        labels: The labels of this part of the surface.
+    """
+    side = Side(area, moment, left, whole)
+    canvas.line([area.topleft, area.topright], FAINT)
+    _draw_grid(canvas, side)
+    canvas.clip(pygame.Rect(side.area.left, area.top + 1, area.right - side.area.left, area.height))
+    fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
+    for missile in moment.missiles:
+        colour = SIDE_COLOURS[moment.fighters[missile.path.owner].side]
+        draw_missile_trail(canvas, side, missile, colour)
+    for fighter in fighters:
+        draw_trail(canvas, side, fighter, 0.0)
+        foot = np.append(fighter.place, 0.0)
+        canvas.line(side.to_screen([foot, fighter.point]), mix(SIDE_COLOURS[fighter.side], 0.4))
+    for missile in moment.missiles:
+        draw_missile(canvas, side, missile, SIDE_COLOURS[moment.fighters[missile.path.owner].side])
+    for fighter in fighters:
+        draw_fighter(canvas, side, fighter)
+    write_heights(canvas, side, area, moment, labels)
+    canvas.clip(None)
+
+
+def write_heights(
+    canvas: Canvas,
+    view: View,
+    area: pygame.Rect,
+    moment: Moment,
+    labels: Labels,
+    has_climbs: bool = False,
+) -> None:
+    """Writes heights beside fighters and missiles in the air, with `has_climbs` their climbs."""
+    texts = []
+    missiles = enumerate(moment.missiles, len(moment.fighters))
+    flying = [(number, missile) for number, missile in missiles if missile.flying]
+    for number, body in (*enumerate(moment.fighters), *flying):
+        if not isinstance(body, Body):
+            continue
+        is_fighter = isinstance(body, Fighter)
+        side = body.side if is_fighter else moment.fighters[body.path.owner].side
+        words = f"{body.z / 1000:.1f} km" if is_fighter or has_climbs else f"{body.z / 1000:.1f}"
+        if has_climbs and not (is_fighter and not body.alive):
+            words += f" {signed(math.degrees(body.climb))}°"
+        [place] = view.to_screen([body.point])
+        texts.append(Label(number, words, SIDE_COLOURS[side], place, is_needed=is_fighter))
+    labels.draw(canvas, area, texts)
+
+
+def _draw_grid(canvas: Canvas, side: Side) -> None:
+    """Draws the ground, lines of equal height, and marks of the way from the left fighter."""
+    view = side.area
+    right = view.right + MARGIN[1]
+    for height in np.arange(0, side.top, grid_spacing(SPACING[1] / side.scales[1])):
+        row = view.bottom - height * side.scales[1]
+        canvas.line([(view.left, row), (right, row)], GRID if height else FAINT, 1 if height else 2)
+        canvas.text(f"{height / 1000:.0f}", (view.left - 5, row), FAINT, SMALL, "midright")
+    spacing = grid_spacing(SPACING[0] / side.scales[0])
+    decimals = 0 if spacing >= 1000 else 1
+    for way in np.arange(math.ceil(side.low / spacing), side.high / spacing) * spacing + 0.0:
+        column = view.left + (way - side.low) * side.scales[0]
+        canvas.line([(column, view.bottom), (column, view.bottom + 4)], FAINT)
+        words = f"{way / 1000:.{decimals}f}"
+        canvas.text(words, (column, view.bottom + 5), FAINT, SMALL, "midtop")
+    canvas.text("km high", (view.left + 4, view.top - 10), FAINT, SMALL)

@@ -1,0 +1,226 @@
+"""Flying by hand with height: keys, warnings, and the debriefing."""
+
+import math
+import re
+
+import numpy as np
+import pygame
+import pytest
+from keyboard import SIZE, Gamepad, Player
+from policies import random_policy
+
+from midrange_puffer.commands import play
+from midrange_puffer.game.parameters import LADDER
+from midrange_puffer.game.paths import Paths
+from midrange_puffer.game.shots import FlyOuts
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.play.ahead import Ahead
+from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zone_of
+from midrange_puffer.show.play.loop import launch_words
+from midrange_puffer.show.play.threats import Threat, advice, find_threats_ahead
+
+pytestmark = pytest.mark.usefixtures("display")
+
+HEIGHT = {"dimensions": 3}
+
+
+@pytest.mark.parametrize(
+    ("seat", "up", "down"),
+    [(0, pygame.K_t, pygame.K_g), (1, pygame.K_PAGEUP, pygame.K_PAGEDOWN)],
+)
+def test_keys_climb_and_dive(seat, up, down):
+    player = Player(HUMAN, HUMAN, **HEIGHT)
+    level = player.fighter(seat)["z"]
+    player.down(up)
+    player.wait(6)
+    climbed = player.fighter(seat)
+    assert climbed["z"] > level + 300
+    assert climbed["vz"] > 50
+    other = player.fighter(1 - seat)
+    assert abs(other["vz"]) < 5
+    player.up(up)
+    player.down(down)
+    player.wait(8)
+    assert player.fighter(seat)["vz"] < -50
+    player.up(down)
+    player.wait(12)
+    assert abs(player.fighter(seat)["vz"]) < 10  # hands off is level flight
+
+
+def test_a_gamepad_climbs_by_its_right_stick():
+    for name, axis in (("pad", 3), ("Microsoft X-Box 360 pad", 4)):
+        player = Player(**HEIGHT)
+        pad = Gamepad()
+        pad.get_name = lambda name=name: name
+        player.game.hands[0].gamepad = pad
+        pad.axes[axis] = -1.0
+        player.wait(3)
+        assert player.fighter()["vz"] > 20
+
+
+def test_the_fight_is_recorded_and_taken_back(tmp_path):
+    player = Player(blue="crank", folder=tmp_path, **HEIGHT)
+    player.down(pygame.K_t)
+    player.wait(4)
+    before = player.session.sim.state_hash()
+    count = len(player.session.recorder)
+    player.wait(3)
+    player.session.rewind(len(player.session.recorder) - count)
+    assert player.session.sim.state_hash() == before
+    player.wait(2)
+    player.game._save()
+    replay = Replay.read(player.game.saved[0])
+    replay.verify()
+    assert replay.controls.shape[2] == 4
+    assert (replay.controls[:, 0, 1] == 1).any()
+
+
+def attack(own_height: float, turn: float = 0.0) -> Session:
+    """Returns a fight in which a missile of blue flies at the human from ahead, 12 km away."""
+    session = Session((HUMAN, "straight"), seed=1, **HEIGHT)
+    sim = session.sim
+    sim.set_fighter(0, 0, x=0, y=0, z=own_height, heading_deg=math.degrees(turn), climb_deg=0,
+                    speed=250, rudder=0, throttle=1)  # fmt: skip
+    sim.set_fighter(0, 1, x=30_000, y=0, z=8000, heading_deg=180, climb_deg=0, speed=280)
+    sim.set_missile(0, 0, owner=1, target=0, x=12_000, y=0, z=8000, heading_deg=180, climb_deg=0,
+                    speed=900, age=100)  # fmt: skip
+    session.paths = Paths(sim)
+    return session
+
+
+def test_copies_have_the_types_that_the_fight_has_drawn():
+    game = {"red_aircraft": "light:1,heavy:1", "blue_missile": "medium:1,long:1"}
+    session = Session((HUMAN, "crank"), seed=4, missile_spread=0.2, **HEIGHT, **game)
+    for engagement in (0, 3):
+        session.start(engagement)
+        for name, values in session.copies(3, 5).types.items():
+            np.testing.assert_array_equal(values, np.tile(session.sim.types[name], (3, 1)))
+
+
+def test_the_look_ahead_is_what_happens_if_controls_are_held():
+    session = attack(7000)
+    [inbound], _ = Ahead(session, 0).look()
+    assert inbound.hit is not None
+    sim = session.sim
+    before = sim.snapshot()
+    held = np.zeros((1, 2, 4))
+    given = sim.core.read("fighter")
+    for column, name in enumerate(("rudder", "climb", "throttle")):
+        held[0, :, column] = given[f"{name}_command"][0]
+    count = 0
+    while sim.fighters["alive"][0, 0]:
+        sim.step(held)
+        count += 1
+    assert inbound.hit == pytest.approx(count * session.decision, abs=0.5)
+    sim.restore(before)
+
+
+def test_looking_changes_nothing_and_may_be_repeated():
+    session = attack(7000)
+    before = session.sim.state_hash()
+    ahead = Ahead(session, 0)
+    assert ahead.look() == ahead.look() == Ahead(session, 0).look()
+    assert session.sim.state_hash() == before
+
+
+def test_an_escape_that_the_look_ahead_finds_saves_who_flies_it():
+    """Far away a dive and a turn cold outrun the missile; near it nothing does."""
+    session = attack(7000)
+    for away, is_open in ((28_000, True), (2_500, False)):
+        session.sim.set_missile(0, 0, owner=1, target=0, x=away, y=0, z=8000, heading_deg=180,
+                                climb_deg=0, speed=900, age=100)  # fmt: skip
+        assert Ahead(session, 0).look()[1] == is_open
+
+
+@pytest.mark.parametrize(("own_height", "level"), [(3000, " high"), (7900, ""), (12_000, " low")])
+def test_a_warning_says_high_or_low(own_height, level):
+    session = attack(own_height)
+    missiles, _ = Ahead(session, 0).look()
+    [threat] = find_threats_ahead(session.sim, 0, missiles)
+    assert re.match(rf"(?i)missile +12 o'clock{level}(  \d+ s|: outrun)?$", threat.words)
+
+
+def test_a_dive_is_advised_unless_it_is_low_already():
+    ahead, behind = Threat(0.1, 9.0, outrun=False), Threat(math.pi, 9.0, outrun=False)
+    assert advice([ahead], 7000) == "dive, and turn right until it is behind you"
+    assert advice([behind], 7000) == "dive, and keep it behind you"
+    assert advice([ahead], 900) == "turn right until it is behind you"
+    assert advice([Threat(0.1, None, outrun=True)], 7000) == ""
+
+
+def test_the_debriefing_has_zones_by_fly_outs():
+    player = Player("crank", "shooter", **HEIGHT)
+    session = player.session
+    while not session.over:
+        session.step()
+    paths = session.paths
+    fly_outs = FlyOuts(session.sim.parameters, paths.types)
+    zones = [flown_zone_of(fly_outs, paths, missile) for missile in paths.missiles]
+    assert {zone for _, zone in zones} <= {INSIDE, BETWEEN, BEYOND}
+    assert len(zones) > 2
+
+
+def test_pilots_of_the_ladder_fly_with_height():
+    player = Player(blue="straight", **HEIGHT)
+    for pilot in LADDER[1:]:
+        player.press(pygame.K_o)
+        assert player.session.names[1] == pilot
+        player.wait(0.5)
+
+
+def test_the_last_line_says_whether_a_missile_hits():
+    player = Player(blue="straight", **HEIGHT)
+    sim = player.session.sim
+    words = []
+    for away in (4_000, 40_000, 150_000):
+        sim.set_fighter(0, 0, x=0, y=0, z=7000, heading_deg=0, climb_deg=0, speed=300)
+        sim.set_fighter(0, 1, x=away, y=0, z=7000, heading_deg=180, climb_deg=0, speed=300)
+        player.game._lookout._looked = -10.0
+        player.wait(0.1)
+        words.append(launch_words(player.session, 0, player.game._lookout.shots[0]))
+    assert words == [
+        "missile ready: no turn saves the enemy",
+        "missile ready: hits if the enemy flies on",
+        "missile ready: misses from here",
+    ]
+
+
+def test_who_flies_on_is_warned_and_told_why():
+    player = Player(blue="shooter", size=SIZE, **HEIGHT)
+    warned = set()
+    while not player.session.over:
+        player.wait(1)
+        for threat in player.game.threats(0):
+            warned.add(advice([threat], player.fighter()["z"]))
+    assert any(words.startswith("dive, and turn") for words in warned)
+    lines = player.game._debriefs[0]
+    assert any(re.match(r"You were hit by a missile fired at", line) for line in lines)
+    assert lines[-1] == "You fired no missile."
+
+
+@pytest.mark.parametrize(("seat", "words"), [(0, "You"), (1, "The enemy")])
+def test_who_flies_into_the_ground_is_told(seat, words):
+    player = Player(blue="straight", **HEIGHT)
+    player.session.sim.set_fighter(0, seat, z=150, climb_deg=-60, speed=400)
+    player.wait(3)
+    assert player.session.over
+    lines = [f"{words} flew into the ground.", "You fired no missile."]
+    assert player.game._debriefs[0] == lines
+
+
+def test_with_height_the_default_opponent_is_a_pilot():
+    options = play.read(["--env.dimensions", "3"])
+    assert options.blue == play.HIGH_PILOT
+    assert play.read([]).blue == "champion"
+
+
+def test_a_policy_flies_against_a_human():
+    """It decides as often as in training, and climbs and dives by itself."""
+    player = Player(blue=random_policy(observation="height"), **HEIGHT)
+    player.wait(4)
+    given = player.session.replay().controls[:, 1]
+    assert len(given) == 40
+    for start in range(0, 40, 5):
+        assert (given[start : start + 5, :3] == given[start, :3]).all()
+    assert len(np.unique(given[:, 1])) > 1

@@ -1,0 +1,152 @@
+"""Fights with height in the viewer and in films: from above with heights, and from the side."""
+
+import math
+
+import numpy as np
+import pygame
+import pytest
+from replays import record
+
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.paths import Paths
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.view import SPACETIME
+from midrange_puffer.show.view.canvas import SIDE_COLOURS
+from midrange_puffer.show.view.film import write_film
+from midrange_puffer.show.view.moment import Moment, moment
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.side import Side, divide
+from midrange_puffer.show.view.status import HEIGHT as BAR
+from midrange_puffer.show.view.watch import Watcher
+
+SOUND = ((0, 340.29), (5000, 320.53), (10_000, 299.46), (11_000, 295.07))  # m, m/s, ISO 2533
+AREA = pygame.Rect(40, 300, 900, 180)
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    return record(
+        ("crank", "shooter"), seed=1, controls=lambda rng: None, dimensions=3, time_limit=70
+    )[0]
+
+
+@pytest.fixture(scope="module")
+def paths(replay) -> Paths:
+    return replay.paths()
+
+
+def whole_moments(paths: Paths) -> list[Moment]:
+    return [moment(paths, time) for time in paths.fighters[0].times[4:-1:9]]
+
+
+def test_a_moment_is_what_was_flown(paths):
+    for now in whole_moments(paths):
+        for body in now.fighters:
+            path, index = body.path, body.index
+            assert body.point == pytest.approx([path.x[index], path.y[index], path.z[index]])
+            sound = np.interp(path.z[index], *zip(*SOUND, strict=True))
+            assert body.mach == pytest.approx(path.speed[index] / sound, rel=0.002)
+            assert body.rise == pytest.approx(path.speed[index] * math.sin(path.climb[index]))
+            course = body.course()
+            assert course[:, :2] == pytest.approx(body.trail())
+            assert course[:: (len(course) - 1) // (index + 1), 2][:-1] == pytest.approx(
+                path.z[: index + 1]
+            )
+        red, blue = (body.point for body in now.fighters)
+        assert now.range(0, 1) == pytest.approx(math.dist(red, blue))
+
+
+def test_heights_between_two_entries_are_interpolated(paths):
+    red = paths.fighters[0]
+    middle = moment(paths, (red.times[10] + red.times[11]) / 2).fighters[0]
+    assert middle.z == pytest.approx((red.z[10] + red.z[11]) / 2)
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_the_side_has_the_own_fighter_at_the_left_and_the_ground_below(paths, left):
+    for now in whole_moments(paths):
+        side = Side(AREA, now, left)
+        own, other = (side.to_screen([now.fighters[n].point])[0] for n in (left, 1 - left))
+        assert own[0] < other[0]
+        ground = side.to_screen([[*now.fighters[left].place, 0.0]])[0]
+        assert ground == pytest.approx([own[0], side.area.bottom])
+        heights = [side.area.bottom - own[1], side.area.bottom - other[1]]
+        flown = [now.fighters[n].z for n in (left, 1 - left)]
+        assert heights[0] * flown[1] == pytest.approx(heights[1] * flown[0])
+        for missile in now.missiles:
+            if missile.flying:
+                assert side.area.collidepoint(side.to_screen([missile.point])[0])
+
+
+def test_symbols_point_where_they_fly(paths):
+    """On the screen, from the side, as a body moves in a short time."""
+    for now in whole_moments(paths):
+        side = Side(AREA, now, 0)
+        for body in (*now.fighters, *now.missiles):
+            ground = math.cos(body.climb)
+            course = ground * math.cos(body.heading), ground * math.sin(body.heading)
+            step = body.speed * np.array([*course, math.sin(body.climb)])
+            (x, y), (then_x, then_y) = side.to_screen([body.point, body.point + step])
+            shift = np.array([then_x - x, y - then_y])
+            angle = side.angle(body)
+            pointing = np.array([math.cos(angle), math.sin(angle)])
+            assert pointing @ shift == pytest.approx(np.linalg.norm(shift), rel=1e-6)
+
+
+def test_the_whole_fight_fits_at_its_end(paths):
+    now = moment(paths)
+    side = Side(AREA, now, 0, whole=True)
+    for body in (*now.fighters, *now.missiles):
+        points = side.to_screen(body.course())
+        assert (points[:, 0] >= side.area.left - 1e-6).all()
+        assert (points[:, 0] <= side.area.right + 1e-6).all()
+        assert (points[:, 1] >= side.area.top).all()
+
+
+@pytest.mark.parametrize("mode", ["plane", SPACETIME])
+def test_both_fighters_are_drawn_from_the_side(replay, paths, mode):
+    """There is no space-time graph: the same picture is drawn."""
+    sim = replay.simulation()
+    renderer = Renderer((1280, 720))
+    renderer.draw(sim, paths, time=20.0, mode=mode)
+    picture = renderer.rgb()
+    now = moment(paths, 20.0)
+    _, area = divide(pygame.Rect(0, BAR, 1280, 720 - BAR))
+    assert area is not None
+    side = Side(area, now, 0)
+    for body, colour in zip(now.fighters, SIDE_COLOURS, strict=True):
+        x, y = side.to_screen([body.point])[0].astype(int)
+        around = picture[y - 3 : y + 4, x - 3 : x + 4]
+        assert (np.abs(around.astype(int) - colour).sum(axis=2) < 12).sum() > 10
+
+
+def test_a_low_view_has_no_room_for_the_side(replay, paths):
+    assert divide(pygame.Rect(0, 0, 320, 116))[1] is None
+    renderer = Renderer((320, 180))
+    renderer.draw(replay.simulation(), paths, time=20.0)
+    assert len(np.unique(renderer.rgb().reshape(-1, 3), axis=0)) > 10
+
+
+def test_films_have_height(replay, tmp_path):
+    path = tmp_path / "fight.gif"
+    write_film(replay, path, size=(640, 360), fps=2, speed=20)
+    assert path.stat().st_size > 10_000
+    with pytest.raises(UsageError, match="view = spacetime: a fight with height has no space-time"):
+        write_film(replay, path, mode=SPACETIME)
+
+
+def test_policies_and_pilots_are_watched(monkeypatch):
+    session = Session(("crank", "shooter"), seed=1, dimensions=3, time_limit=70)
+    shown = []
+    watcher = Watcher([session], Renderer((854, 480)), lambda surface: shown.append(surface.copy()))
+    events = [pygame.event.Event(pygame.KEYDOWN, key=pygame.K_v)]
+    monkeypatch.setattr(pygame.event, "get", lambda: [events.pop()] if events else [])
+    for _ in range(40):
+        assert watcher.frame(0.1)
+    first, last = (pygame.surfarray.array3d(surface) for surface in (shown[0], shown[-1]))
+    assert (first != last).any()
+    expected = Session(("crank", "shooter"), seed=1, dimensions=3, time_limit=70)
+    for _ in range(len(session.recorder)):
+        expected.step()
+    assert session.sim.state_hash() == expected.sim.state_hash()
