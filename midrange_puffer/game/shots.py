@@ -54,23 +54,26 @@ class FlyOuts:
         types: As of `Paths.types`.
     """
 
-    def __init__(self, parameters: Parameters, types: Mapping[str, list[tuple[str, str]]]) -> None:
+    def __init__(
+        self, parameters: Parameters, types: Mapping[str, list[list[tuple[str, str]]]]
+    ) -> None:
         self._parameters, self._types = parameters, types
-        self._cores: dict[int, _core.Core] = {}
+        self._cores: dict[tuple[int, int], _core.Core] = {}
 
-    def hits(self, side: int, own: Flight, enemy: Flight) -> dict[str, bool]:
-        """Returns whether a shot of a side's fighter hits, by the name of the enemy's evasion.
+    def hits(self, side: int, own: Flight, enemy: Flight, kind: int = 0) -> dict[str, bool]:
+        """Returns True or False by the name of the enemy's evasion: if a side's shot hits it.
 
-        The enemy begins each evasion, one of `EVASIONS`, level.
+        The enemy begins each evasion, one of `EVASIONS`, level. `kind` is the place of the
+        missile's type in the load of its fighter.
         """
-        if side not in self._cores:
-            self._cores[side] = shots_core(self._game(side))
+        if (side, kind) not in self._cores:
+            self._cores[side, kind] = shots_core(self._game(side, kind))
         away = enemy.x - own.x, enemy.y - own.y
         shots = np.repeat(
             _shots(own, enemy, np.array([math.atan2(away[1], away[0])])), len(EVASIONS)
         )
         shots["range"], shots["evasion"] = math.hypot(*away), np.arange(len(EVASIONS))
-        return dict(zip(EVASIONS, self._cores[side].fly_shots(shots).tolist(), strict=True))
+        return dict(zip(EVASIONS, self._cores[side, kind].fly_shots(shots).tolist(), strict=True))
 
     def zones(
         self,
@@ -80,6 +83,8 @@ class FlyOuts:
         progress: Callable[[int], None] = lambda count: None,
     ) -> np.ndarray:
         """Returns launch zones: the ranges of `SHOWN` on every bearing, by a coarse search.
+
+        They are of the first type in the side's load.
 
         Args:
             side: The side that fires.
@@ -101,15 +106,14 @@ class FlyOuts:
         ranges = [getattr(edges, name).reshape(len(pairs), count) for name in SHOWN]
         return np.stack(ranges, axis=1)
 
-    def _game(self, side: int) -> dict[str, Any]:
+    def _game(self, side: int, kind: int = 0) -> dict[str, Any]:
         """Returns the relevant parameters of a side's shots.
 
         The core's fly-outs are of red's missiles at blue's aircraft.
         """
-        names = {
-            "red_missile": self._types[MISSILE][side][0],
-            "blue_aircraft": self._types[AIRCRAFT][1 - side][0],
-        }
+        missile, _ = self._types[MISSILE][side][kind]
+        aircraft, _ = self._types[AIRCRAFT][1 - side][0]
+        names = {"red_missile": missile, "blue_aircraft": aircraft, "red_missiles": ""}
         return relevant(dict(self._parameters, **names))
 
 

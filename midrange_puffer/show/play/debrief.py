@@ -93,7 +93,7 @@ def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tupl
     """Returns the same as `zone_of` in a fight with height, by fly-outs of the shot."""
     owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
     own, other = flight_at(owner, missile.launched), flight_at(target, missile.launched)
-    hits = fly_outs.hits(owner.side, own, other)
+    hits = fly_outs.hits(owner.side, own, other, missile.kind)
     zone = INSIDE if surely(hits) else BETWEEN if if_it_flies_on(hits) else BEYOND
     return math.hypot(other.x - own.x, other.y - own.y), zone
 
