@@ -18,7 +18,9 @@ from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.ahead import Ahead
 from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zone_of
 from midrange_puffer.show.play.loop import launch_words
+from midrange_puffer.show.play.overlay import draw_help
 from midrange_puffer.show.play.threats import Threat, advice, find_threats_ahead
+from midrange_puffer.show.view.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("display")
 
@@ -57,6 +59,21 @@ def test_a_gamepad_climbs_by_its_right_stick():
         pad.axes[axis] = -1.0
         player.wait(3)
         assert player.fighter()["vz"] > 20
+
+
+def test_the_help_has_the_keys_of_height(monkeypatch):
+    written, write = [], Canvas.text
+
+    def text(self, words, *arguments):
+        written.append(words)
+        return write(self, words, *arguments)
+
+    monkeypatch.setattr(Canvas, "text", text)
+    draw_help(pygame.Surface(SIZE), has_height=True)
+    assert {"T  G", "Page Up  Down", "Z", "O"} <= set(written)
+    assert not {"V", "E", "F"} & set(written)
+    draw_help(pygame.Surface(SIZE))
+    assert {"V", "E", "F"} <= set(written)
 
 
 def test_the_fight_is_recorded_and_taken_back(tmp_path):

@@ -47,18 +47,28 @@ KEYS = (
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
-HEIGHT_FLYING = (
-    *FLYING[:2],
-    ("T  G", "Page Up  Down", "climb, dive; hands off is level flight"),
-    *FLYING[2:],
-)
-# Keys of what fights with height do not have: graph, zones, sensors.
-FLAT_KEYS = ("V", "Z", "E", "F")
 AIM = (
     "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
     "no turn saves it. Between R_NEZ and R_aero a missile hits it only if it flies on.",
     "When a missile comes: turn until it is behind you, and run until you outrun it.",
+)
+TEAM_NOTE = "In teams wingmen fly the others. Gamepad: second button target, third fighter."
+NOTES = (
+    "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
+    "Gamepad: left stick for rudder and throttle, first button to launch.",
+)
+# The same in fights with height.
+HEIGHT_FLYING = (
+    *FLYING[:2],
+    ("T  G", "Page Up  Down", "climb, dive; hands off is level flight"),
+    *FLYING[2:],
+)
+# Without the keys of graph, zones and sensors.
+HEIGHT_KEYS = tuple(
+    (key, "your view, or all that flies" if key == "Z" else meaning)
+    for key, meaning in KEYS
+    if key not in ("V", "E", "F")
 )
 HEIGHT_AIM = (
     AIM[0],
@@ -67,13 +77,8 @@ HEIGHT_AIM = (
     "When a missile comes: dive, turn until it is behind you, and run. It slows in thick air.",
 )
 HEIGHT_NOTES = (
-    "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
+    NOTES[0],
     "Gamepad: left stick for rudder and throttle, right stick up to climb, first button to launch.",
-)
-TEAM_NOTE = "In teams wingmen fly the others. Gamepad: second button target, third fighter."
-NOTES = (
-    "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
-    "Gamepad: left stick for rudder and throttle, first button to launch.",
 )
 BEGIN = "Space begins"
 BORDER, ROW = 28, 22  # px inside a box, and from one line to the next
@@ -90,8 +95,7 @@ def draw_help(surface: pygame.Surface, in_team: bool = False, has_height: bool =
     if in_team:
         flying, notes = FLYING + CHOOSING, (*NOTES, TEAM_NOTE)
     if has_height:
-        aim, flying, notes = HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_NOTES
-        keys = tuple(row for row in KEYS if row[0] not in FLAT_KEYS)
+        aim, flying, keys, notes = HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_KEYS, HEIGHT_NOTES
     rows = len(aim) + len(flying) + len(keys) + len(notes) + 4
     canvas = _box((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
     y = BORDER
