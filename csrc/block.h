@@ -138,8 +138,15 @@ static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? m
 #define MR_FOR_SIDE(sim, side, f) \
   for (int32_t f = mr_first(sim, side); f < mr_first(sim, side) + mr_size(sim, side); f++)
 
-// Kinds of missiles.
+// Kinds of missiles: those of the side with more.
 static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 ? sim->types.kinds : 1; }
+
+// Kinds of missiles that a side's fighters may carry; the first is there even with no missiles of it.
+static inline int32_t mr_kinds_of(const MrSim *sim, int32_t side) {
+  int32_t kinds = 1;
+  while (MR_DIMENSIONS == 3 && kinds < MR_KINDS_MAX && sim->types.loads[side][kinds] > 0) kinds++;
+  return kinds;
+}
 
 // Levels of fire: none, and one for each place of an enemy, or with height for each kind of missile.
 static inline int32_t mr_fire_levels(const MrSim *sim) {
@@ -243,11 +250,12 @@ static inline int32_t mr_kind(const MrMissile *m, int i) {
 #endif
 }
 
-// The missiles of a kind that a fighter starts with, and all of them.
+// The missiles of a kind that a side's fighters start with.
 static inline int32_t mr_load(const MrSim *sim, int32_t side, int32_t kind) {
   return MR_DIMENSIONS == 3 ? sim->types.loads[side][kind] : sim->params.ammunition;
 }
 
+// The missiles of all kinds that they start with.
 static inline int32_t mr_full_load(const MrSim *sim, int32_t side) {
   int32_t load = 0;
   for (int32_t kind = 0; kind < mr_kinds(sim); kind++) load += mr_load(sim, side, kind);
@@ -255,7 +263,7 @@ static inline int32_t mr_full_load(const MrSim *sim, int32_t side) {
 }
 
 // The missiles of a kind that a fighter in lane i has left.
-static inline int32_t mr_left(const MrFighter *f, int32_t kind, int i) {
+static inline int32_t mr_missiles_left(const MrFighter *f, int32_t kind, int i) {
 #if MR_DIMENSIONS == 3
   int32_t second = f->ammunition_2[i], third = f->ammunition_3[i];
   return kind == 0 ? f->ammunition[i] - second - third : kind == 1 ? second : third;

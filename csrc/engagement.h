@@ -107,7 +107,7 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   MrFighter *f = &b->fighters[fighter];
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
-  if (!f->alive[lane] || mr_left(f, kind, lane) < 1 || target < 0 || slot == MR_MISSILES) return false;
+  if (!f->alive[lane] || mr_missiles_left(f, kind, lane) < 1 || target < 0 || slot == MR_MISSILES) return false;
   const MrBody *known = mr_known(sim, b, picture, fighter, target, lane);
   if (!known) return false;
   if (picture) mr_believe_in(known, 0, &picture->beliefs[slot], lane);
@@ -144,7 +144,7 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
 // Launches a missile of the first kind that is left at the nearest enemy that the fighter knows.
 static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
   int32_t kind = 0, target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
-  while (kind < mr_kinds(sim) - 1 && mr_left(&b->fighters[fighter], kind, lane) < 1) kind++;
+  while (kind < mr_kinds(sim) - 1 && mr_missiles_left(&b->fighters[fighter], kind, lane) < 1) kind++;
   return mr_launch_at(sim, b, picture, fighter, kind, target, lane);
 }
 

@@ -174,9 +174,9 @@ enum {
 
 // A kind of missile in the loads of both sides.
 #define MR_KIND_FEATURES(X, prefix, which) \
-  X(own_##prefix##_left, 6, 0, "own missiles left of the " which " kind") \
+  X(own_##prefix##_ammunition, 6, 0, "own missiles left of the " which " kind") \
   X(own_##prefix##_reach, 40000, 0, "own R_max on the enemy with the " which " kind less the range [m]; that of the first kind if the own side has no such kind") \
-  X(enemy_##prefix##_left, 6, 0, "missiles that the enemy has left of its " which " kind") \
+  X(enemy_##prefix##_ammunition, 6, 0, "missiles that the enemy has left of its " which " kind") \
   X(enemy_##prefix##_reach, 40000, 0, "enemy's R_max on the own fighter with its " which " kind less the range [m], likewise")
 
 #define MR_TWO_KIND_FEATURES(X) MR_KIND_FEATURES(X, first, "first") MR_KIND_FEATURES(X, second, "second")

@@ -130,16 +130,16 @@
   X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "angle off the enemy, to either side, at which snake weaves") \
   X(pilot, float, snake_period, 10, 1, 200, "s", "snake: time from one turn to the left to the next") \
   X(pilot, int, snake_salvo, 2, 1, 6, "missiles", "snake has at most this many of its missiles in the air") \
-  X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace fires probing shots inside this fraction of R_max, to make the enemy turn; drawn per engagement") \
+  X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace fires probing shots inside this fraction of R_max, to make the enemy turn; with height 1.75 times as much; drawn per engagement") \
   X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps this many missiles for shots inside R_NEZ") \
-  X(pilot, float, ace_fire_min, 0.8, 0, 4, "R_NEZ", "ace fires inside this fraction of R_NEZ; drawn per engagement") \
+  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps this many missiles for shots inside R_NEZ; with height one more") \
+  X(pilot, float, ace_fire_min, 0.8, 0, 4, "R_NEZ", "ace fires inside this fraction of R_NEZ; with height 1.3 times as much; drawn per engagement") \
   X(pilot, float, ace_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
   X(pilot, int, ace_salvo, 2, 1, 6, "missiles", "ace has at most this many of its missiles in the air") \
   X(pilot, float, ace_crank_angle_deg, 100, 0, 180, "deg", "angle off the enemy at which ace flies while its missile is in the air") \
-  X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; with height 1.5 times as much; drawn per engagement") \
   X(pilot, float, ace_cold_time_max, 8, 0, 100, "s", "upper end of that draw") \
-  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace evades only missiles that could run it down or would fall short by less than this guard; full guard nose-on, none tail-on; drawn per engagement") \
+  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace evades only missiles that could run it down or would fall short by less than this guard; full guard nose-on, none tail-on; with height 4 times as much; drawn per engagement") \
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw") \
   X(pilot, float, notcher_fire_min, 0.6, 0, 2, "R_max", "notcher fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, notcher_fire_max, 0.8, 0, 2, "R_max", "upper end of that draw") \

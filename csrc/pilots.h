@@ -127,9 +127,9 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
 
 #endif
 
-// Decides which pilots fire, and what: of the kinds of missiles that they would fire, the one that reaches least. The
-// enemy must be near its nose, and inside the range at which its tactics fire with the missiles that it has left. It
-// must have fewer missiles in the air than its salvo.
+// Sets what each pilot fires: 0, or from 1 the kind of missile with the shortest R_max among those that it would fire.
+// The enemy must be near its nose, and inside the range at which its tactics fire with the missiles that it has left.
+// It must have fewer missiles in the air than its salvo.
 static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
@@ -146,7 +146,7 @@ static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, 
       int far = (sight->range[i] < t->fire_r_max[i] * r_max) & (f->ammunition[i] > t->reserve[i]);
       int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
       int may = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
-      if (kinds > 1) may &= (mr_left(f, kind, i) > 0) & ((fire[i] == 0) | (r_max < shortest[i]));
+      if (kinds > 1) may &= (mr_missiles_left(f, kind, i) > 0) & ((fire[i] == 0) | (r_max < shortest[i]));
       shortest[i] = mr_select(may, r_max, shortest[i]);
       fire[i] = mr_select_int(may, kind + 1, fire[i]);
     }

@@ -118,8 +118,8 @@ static inline float mr_run_speed(const MrSim *sim, const MrBody *own, int i) {
 // The drag of a missile in a chase, as a multiple of that below the drag rise: that of `medium` between Mach 1.1 and 2.
 #define MR_CHASE_DRAG 1.15f
 
-// Chase reach [m] of a side's missile of a kind on a target that runs straight away at `speed`, in the air halfway between their
-// heights.
+// Chase reach [m] of a side's missile of a kind on a target that runs straight away at `speed`, in the air halfway
+// between their heights.
 static inline float mr_chase_reach(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, float v,
                                    float age, float speed, float mean_height, int i) {
   MrMissileType type = mr_missile_type_at(roster, side, kind, i);

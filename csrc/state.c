@@ -122,16 +122,19 @@ static bool is_enemy(const MrSim *sim, int32_t fighter, int32_t other) {
 // The name of what is wrong about a missile that flies, beside the ranges of its fields; NULL if nothing is.
 static const char *wrong_missile(const MrSim *sim, const MrMissile *m, int lane, bool flown) {
   if (!m->active[lane]) return NULL;
-  if (mr_kind(m, lane) >= mr_kinds(sim)) return "kind";
-  return is_enemy(sim, m->owner[lane], m->target[lane]) ? wrong_direction(&m->body, lane, flown) : "target";
+  if (!is_enemy(sim, m->owner[lane], m->target[lane])) return "target";
+  if (mr_kind(m, lane) >= mr_kinds_of(sim, mr_side(sim, m->owner[lane]))) return "kind";
+  return wrong_direction(&m->body, lane, flown);
 }
 
-// NULL if a fighter has no more missiles left of any kind than it can have.
-static const char *wrong_ammunition(const MrSim *sim, const MrFighter *f, int lane) {
-  int32_t others = 0;
+// "ammunition" if a fighter has more missiles of the later kinds than in all, or some of a kind that its side does not
+// carry; else NULL.
+static const char *wrong_ammunition(const MrSim *sim, int32_t fighter, const MrFighter *f, int lane) {
+  int32_t others = 0, kinds = mr_kinds_of(sim, mr_side(sim, fighter));
   for (int32_t kind = 1; MR_DIMENSIONS == 3 && kind < MR_KINDS_MAX; kind++) {
-    if (kind >= mr_kinds(sim) && mr_left(f, kind, lane) > 0) return "ammunition";
-    others += mr_left(f, kind, lane);
+    int32_t left = mr_missiles_left(f, kind, lane);
+    if (kind >= kinds && left > 0) return "ammunition";
+    others += left;
   }
   return others > f->ammunition[lane] ? "ammunition" : NULL;
 }
@@ -141,7 +144,7 @@ static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPictur
   const char *wrong = NULL;
   for (int32_t f = 0; f < mr_fighters(sim) && !wrong; f++) {
     wrong = wrong_direction(&b->fighters[f].body, lane, flown);
-    if (!wrong) wrong = wrong_ammunition(sim, &b->fighters[f], lane);
+    if (!wrong) wrong = wrong_ammunition(sim, f, &b->fighters[f], lane);
 #if MR_SIDE > 1
     if (!is_enemy(sim, f, b->fighters[f].target[lane])) wrong = "target";
 #endif
@@ -266,7 +269,7 @@ static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const M
   to->ready[i] = b->time[i] + state->launch_wait;
   const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_FIGHTER], fighter, i, false);
   if (!wrong) wrong = wrong_direction(&to->body, i, false);
-  if (!wrong) wrong = wrong_ammunition(sim, to, i);
+  if (!wrong) wrong = wrong_ammunition(sim, fighter, to, i);
   if (wrong) {
     *to = before;
     return wrong;
@@ -325,7 +328,11 @@ static uint64_t hash_entity(uint64_t h, State state, MrEntity kind, int32_t numb
   const Entity *entity = &entities[kind];
   for (const MrField *field = entity->fields; field->name; field++) {
     const char *word = place(state, entity, number, field, lane);
-    if (field->hashed == MR_HASHED_IF_SET && is_zero(word)) continue;
+    if (field->hashed == MR_HASHED_IF_SET) {
+      uint32_t index = (uint32_t)(field - entity->fields);
+      if (is_zero(word)) continue;
+      h = mix(h, &index);  // or equal words of different fields had one hash
+    }
     if (field->hashed) h = mix(h, word);
   }
   return h;

@@ -66,14 +66,20 @@ typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(
     MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS) MR_LATER_PILOTS(MR_HAS_TACTICS)};
 
-// The tactics of ace with height. In thin air missiles coast farther, and those that it fires from far keep an enemy
-// cold for longer.
+// The thresholds of ace with height, over those of the parameters. In thin air missiles coast farther, and those that
+// it fires from far keep an enemy cold for longer. RULES.md, "Height".
+#define MR_ACE_PROBE 1.75f
+#define MR_ACE_FIRE 1.3f
+#define MR_ACE_COLD_TIME 1.5f
+#define MR_ACE_GUARD 4.0f
+#define MR_ACE_RESERVE 1  // more missiles
+
 static inline MrTacticsRow mr_ace_with_height(MrTacticsRow row) {
-  row.fire_r_max *= 1.75f;
-  row.fire_r_nez *= 1.3f;
-  row.reserve += 1;
-  row.cold_time *= 1.5f;
-  row.guard *= 4.0f;
+  row.fire_r_max *= MR_ACE_PROBE;
+  row.fire_r_nez *= MR_ACE_FIRE;
+  row.reserve += MR_ACE_RESERVE;
+  row.cold_time *= MR_ACE_COLD_TIME;
+  row.guard *= MR_ACE_GUARD;
   return row;
 }
 

@@ -114,7 +114,7 @@ typedef struct {
   bool are_drawn;    // for each engagement; false: all fly the same
   float aircraft_spread, missile_spread;
   int32_t kinds;  // of missiles that a fighter may carry: the most of both sides
-  // A side's missiles of each kind, and their types; that of the first kind is drawn instead.
+  // A side's missiles of each kind, and their types. The first of load_types is not used: that kind has the drawn type.
   int32_t loads[MR_SIDES][MR_KINDS_MAX], load_types[MR_SIDES][MR_KINDS_MAX];
   // Upper ends of the types' shares of [0, 1), from which each side's are drawn.
   float aircraft_ends[MR_SIDES][MR_TYPES_MAX], missile_ends[MR_SIDES][MR_TYPES_MAX];

@@ -150,7 +150,8 @@ static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, in
   for (int32_t kind = 1; kind < mr_kinds(sim); kind++) {
     MR_FOR_LANES(i) {
       float reach = mr_reach_left(sim, roster, side, kind, target, m, i);
-      m->reach[i] = mr_select(m->kind[i] == kind, reach, m->reach[i]);
+      int known = is_guided ? m->supported[i] : 1;
+      m->reach[i] = mr_select(known & (m->kind[i] == kind), reach, m->reach[i]);
     }
   }
 #endif

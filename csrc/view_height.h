@@ -86,32 +86,30 @@ static void mr_write_fighters(const MrSim *sim, const MrBlock *b, int32_t fighte
   }
 }
 
-// The features of a kind of missile in lane i: their variables, and the features.
-#define MR_WRITE_KIND(prefix, kind, which)                                                                            \
-  float own_##prefix##_left = (float)mr_left(own, kind, i);                                                           \
-  float own_##prefix##_reach = mr_r_max(sim, roster, fighter, kind, &own->body, &enemy->body, approach, i) - range;   \
-  float enemy_##prefix##_left = (float)mr_left(enemy, kind, i);                                                       \
-  float enemy_##prefix##_reach = mr_r_max(sim, roster, its, kind, &enemy->body, &own->body, its_approach, i) - range; \
-  MR_KIND_FEATURES(MR_WRITE, prefix, which)
+// Writes the features of a kind of missile in all lanes.
+#define MR_WRITE_KIND(prefix, kind, which)                                                                  \
+  MR_FOR_LANES(i) {                                                                                         \
+    float limit = sim->constants.one, range = sight->range[i];                                              \
+    float approach = sight->approach[i], its_approach = mr_cosine(sight, i) * own->body.v[i];               \
+    float r_max = mr_r_max(sim, roster, fighter, kind, &own->body, &enemy->body, approach, i);              \
+    float its_r_max = mr_r_max(sim, roster, its, kind, &enemy->body, &own->body, its_approach, i);          \
+    float own_##prefix##_ammunition = (float)mr_missiles_left(own, kind, i);                                \
+    float own_##prefix##_reach = r_max - range;                                                             \
+    float enemy_##prefix##_ammunition = (float)mr_missiles_left(enemy, kind, i);                            \
+    float enemy_##prefix##_reach = its_r_max - range;                                                       \
+    MR_KIND_FEATURES(MR_WRITE, prefix, which)                                                               \
+  }
 
-// Writes the features of the kinds of missiles that both fighters carry.
+// Writes the features of the kinds of missiles that either fighter carries.
 static void mr_write_kinds(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
                            MrHeightView *out) {
   const MrRoster *roster = mr_roster(sim, b);
   int32_t its = mr_opponent(fighter);
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[its];
-  MR_FOR_LANES(i) {
-    float limit = sim->constants.one, range = sight->range[i];
-    float approach = sight->approach[i], its_approach = mr_cosine(sight, i) * own->body.v[i];
-    MR_WRITE_KIND(first, 0, "first")
-    MR_WRITE_KIND(second, 1, "second")
-  }
+  MR_WRITE_KIND(first, 0, "first")
+  MR_WRITE_KIND(second, 1, "second")
   if (mr_kinds(sim) < 3) return;
-  MR_FOR_LANES(i) {
-    float limit = sim->constants.one, range = sight->range[i];
-    float approach = sight->approach[i], its_approach = mr_cosine(sight, i) * own->body.v[i];
-    MR_WRITE_KIND(third, 2, "third")
-  }
+  MR_WRITE_KIND(third, 2, "third")
 }
 
 // Writes the features of missiles, as observed from the bodies `own`, that fly at `target`.

@@ -96,15 +96,22 @@ cdef int _take_types(MrConfig *config, types) except -1:
 
 cdef int _take_loads(MrConfig *config, types, str observation) except -1:
     """Copies the loads of missiles, which the observation must show."""
+    if len(types.loads) != MR_SIDES:
+        raise ValueError(f"loads of {len(types.loads)} sides: must be {MR_SIDES}")
     cdef int kinds = max(1, *(len(load) for load in types.loads))
     if observation != HEIGHTS[min(kinds, MR_KINDS_MAX) - 1] or kinds > MR_KINDS_MAX:
-        raise ValueError(f"observation = {observation!r}: does not show {kinds} kinds of missiles")
+        raise ValueError(f"observation = {observation!r}: is not that of loads of {kinds} types")
     for side in range(MR_SIDES):
         if sum(count for _, count in types.loads[side]) > MR_MISSILES_PER_FIGHTER:
-            raise ValueError(f"a load of {types.loads[side]}: at most {MR_MISSILES_PER_FIGHTER}")
+            raise ValueError(f"a load of {types.loads[side]}: at most {MR_MISSILES_PER_FIGHTER} "
+                             "missiles")
         for kind, (place, count) in enumerate(types.loads[side]):
             if count < 1 or not 0 <= place < len(types.fields["missile"]):
                 raise ValueError(f"a load with {count} missiles of type {place}: no such load")
+            if kind == 0 and [share > 0 for share in types.shares["missile"][side]] != [
+                    other == place for other in range(len(types.fields["missile"]))]:
+                raise ValueError(f"shares of missiles {list(types.shares['missile'][side])}: must "
+                                 f"all be of the first type of the load {types.loads[side]}")
             config.load_types[side][kind] = place
             config.loads[side][kind] = count
     return 0

@@ -13,7 +13,7 @@ from midrange_puffer.envs.arena import Arena, Arguments
 from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
-from midrange_puffer.game.parameters import PARAMETERS, SEATS, WINGMEN, checked_seed, is_team
+from midrange_puffer.game.parameters import LOADS, PARAMETERS, SEATS, WINGMEN, checked_seed, is_team
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
 from midrange_puffer.names import suggest
@@ -204,6 +204,15 @@ class EpisodeArena(Arena):
         seed = int(stream.generate_state(1, np.uint64)[0])
         return OutsideCrew(mixed.outsiders, self.num_envs, seed, size, self._threads)
 
+    def _refuse_ammunition(self, options: Mapping[str, object]) -> None:
+        """Raises ValueError if options give a number of missiles to a side with a load."""
+        for prefix, row in zip(self._prefixes, LOADS, strict=False):
+            if f"{prefix}ammunition" in options and self.parameters[row.name]:
+                raise ValueError(
+                    f"options['{prefix}ammunition']: this side carries the load {row.name} = "
+                    f"{self.parameters[row.name]}"
+                )
+
     def reset(self, seed: int | None, options: Mapping[str, object] | None) -> None:
         """Starts an episode of every engagement, and writes the observations to their buffer.
 
@@ -217,6 +226,7 @@ class EpisodeArena(Arena):
             TypeError: The options are no dict.
         """
         options = checked_options(options, self._prefixes, self.num_envs)
+        self._refuse_ammunition(options)
         seed, engagements, episodes = self._next(seed, options)
         self._open = False  # stays so if an error interrupts the reset
         self._engagements, self._first_episode = engagements, int(episodes[0])

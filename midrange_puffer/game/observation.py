@@ -113,7 +113,7 @@ FEATURES: tuple[Feature, ...] = features_of("default")
 STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
-_HIGH = {
+_CONTROLS_WITH_HEIGHT = {
     len(features_of(observation)): controls
     for observation, controls in zip(_core.HEIGHTS, HEIGHTS, strict=True)
 }
@@ -121,7 +121,7 @@ _HIGH = {
 
 def controls_of(features: int) -> Controls:
     """Returns a fighter's controls in the games whose observation has so many features."""
-    return _HIGH.get(features, PLANE)
+    return _CONTROLS_WITH_HEIGHT.get(features, PLANE)
 
 
 def levels_of(features: int) -> tuple[int, ...]:
@@ -136,7 +136,7 @@ def shows(observation: str, features: int) -> bool:
     """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
-    if features in _HIGH or observation in _core.HEIGHTS:
+    if features in _CONTROLS_WITH_HEIGHT or observation in _core.HEIGHTS:
         return features == len(features_of(observation))
     count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
     if observation == RADAR:
@@ -168,8 +168,8 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
         )
     if own.kinds != here.kinds:
         raise UsageError(
-            f"{name} is of loads of {own.kinds} types of missiles: it cannot fly where fighters "
-            f"carry {here.kinds}"
+            f"{name} was trained with loads of {own.kinds} types of missiles: it cannot fly with "
+            f"loads of {here.kinds}"
         )
 
 

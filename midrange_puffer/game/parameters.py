@@ -260,6 +260,12 @@ def resolve(
 def _check_type_names(values: dict[str, Any]) -> None:
     """Checks the names of the types that the sides fly, and puts mixes into their one order."""
     types = types_of(parse_types(values[TYPES.name]))
+    ammunition = PARAMETERS["ammunition"]
+    if all(values[row.name] for row in LOADS) and values["ammunition"] != ammunition.default:
+        raise UsageError(
+            f"ammunition = {values['ammunition']}: both sides have loads, which say how many "
+            "missiles they carry"
+        )
     for row in LOADS:
         single = row.name.removesuffix("s")
         if values[row.name] and values[single] != PARAMETERS[single].default:
@@ -295,8 +301,25 @@ def has_height(parameters: Parameters) -> bool:
     return parameters["dimensions"] == 3
 
 
+def loads_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the missiles that red's and blue's fighters start with, of each type of their load.
+
+    Args:
+        parameters: a value for every parameter.
+    """
+    red, blue = (
+        tuple(parse_load(parameters[row.name]).values()) or (int(parameters["ammunition"]),)
+        for row in LOADS
+    )
+    return red, blue
+
+
 def kinds_of(parameters: Parameters) -> int:
-    """Returns how many types of missiles a fighter may carry at once."""
+    """Returns the number of types of missiles in the load of the side that has more of them.
+
+    Args:
+        parameters: of a game; those that it lacks have their default.
+    """
     return max(1, *(len(parse_load(parameters.get(row.name, row.default))) for row in LOADS))
 
 

@@ -5,6 +5,7 @@ import json
 import math
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from midrange_puffer.game.parameters import (
     finite,
     has_height,
     is_team,
-    kinds_of,
+    loads_of,
     needs_map,
     observed,
     require_height,
@@ -187,7 +188,8 @@ class Simulation:
 
         A rudder, climb or throttle sets both the position and the command of that control. The
         direction is given by the heading and, with height, the angle of the climb; where only one
-        of them is given, the other stays.
+        of them is given, the other stays. `ammo` is the missiles left, of a load of several types
+        those of each.
 
         Raises:
             ValueError: A value is out of range.
@@ -202,23 +204,28 @@ class Simulation:
         if throttle is not None:
             state["throttle"] = _within("throttle", throttle, 0, 1)
         if ammo is not None:
-            state |= self._left(ammo)
+            state |= self._ammunition(fighter, ammo)
         if alive is not None:
             if alive not in (False, True):
                 raise ValueError(f"alive = {alive!r}: must be True or False")
             state["alive"] = int(alive)
         self._core.set_fighter(env, fighter, state)
 
-    def _left(self, ammo: int | Sequence[int]) -> dict[str, int]:
+    def _ammunition(self, fighter: int, ammo: int | Sequence[int]) -> dict[str, int]:
         """Returns a fighter's missiles left, by the core's names."""
-        kinds = kinds_of(self.parameters)
-        counts = [ammo] if isinstance(ammo, int | np.integer) else list(ammo)
-        if len(counts) != kinds:
-            raise ValueError(f"ammo = {ammo!r}: must be {kinds} numbers, one for each type")
+        types = len(loads_of(self.parameters)[self._side(fighter)])
+        counts: list[Any] = list(ammo) if isinstance(ammo, tuple | list | np.ndarray) else [ammo]
+        if len(counts) != types:
+            wanted = f"{types} numbers, one for each type of its load" if types > 1 else "a number"
+            raise ValueError(f"ammo = {ammo!r}: must be {wanted}")
         counts = [_whole_within("ammo", count, 0, MAX_AMMUNITION) for count in counts]
         total = _whole_within("the sum of ammo", sum(counts), 0, MAX_AMMUNITION)
         second, third = (*counts[1:], 0, 0)[:2]
         return {"ammunition": total, "ammunition_2": second, "ammunition_3": third}
+
+    def _side(self, fighter: int) -> int:
+        """Returns the side of a fighter: 0 red, 1 blue."""
+        return int(operator.index(fighter) >= sizes_of(self.parameters)[0])
 
     def set_missile(
         self,
@@ -255,12 +262,13 @@ class Simulation:
             IndexError: There is no such engagement, slot or fighter.
         """
         owner = operator.index(owner)
+        types = len(loads_of(self.parameters)[self._side(owner)])
         state = {
             "active": 1,
             "owner": owner,
             "target": self._first_enemy(owner) if target is None else operator.index(target),
             "age": _whole_within("age", age, 0, MAX_AGE),
-            "kind": _whole_within("kind", kind, 0, kinds_of(self.parameters) - 1),
+            "kind": _whole_within("kind", kind, 0, types - 1),
         }
         state |= _body("missile", x, y, speed, rudder)
         state |= {"z": 0.0, "direction_x": 1.0, "direction_y": 0.0, "direction_z": 0.0}
@@ -306,6 +314,8 @@ class Simulation:
     def launch(self, env: int, fighter: int) -> bool:
         """Launches at the nearest enemy now, regardless of the launch interval.
 
+        Of a load the first type that is left is launched.
+
         Returns:
             True if a missile was launched. False if the fighter has none left or no enemy lives, or
             with sensors if the fighter has no track.
@@ -319,19 +329,21 @@ class Simulation:
         float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle; with height also z,
         vz, and climb, the actuator's position. int32: alive, ammo (missiles left), wait (physics
         steps until the next launch is allowed), pressed (physics steps spent pressing, counted if
-        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`). With height load, int32
-        [num_envs, fighters, MAX_LOADED], has the missiles left of each type in the load.
+        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`). With height ammo_by_type,
+        int32 [num_envs, fighters, MAX_LOADED]: the missiles left of each type in the load.
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
-        return _motion(state) | {
+        out = _motion(state) | {
             "throttle": state["throttle"],
             "alive": state["alive"],
             "ammo": state["ammunition"],
             "wait": np.maximum(state["ready"] - engagement["time"], 0),
             "pressed": state["pressed"],
             "pilot": state["pilot"],
-            **({"climb": state["climb"], "load": _load(state)} if "climb" in state else {}),
         }
+        if has_height(self.parameters):
+            out |= {"climb": state["climb"], "ammo_by_type": _ammo_by_type(state)}
+        return out
 
     @property
     def types(self) -> dict[str, np.ndarray]:
@@ -535,7 +547,16 @@ def _body(
     return state
 
 
-def _load(state: dict[str, np.ndarray]) -> np.ndarray:
+def first_type_left(sim: Simulation, fighter: int) -> int:
+    """Returns the place in its load of the first type of which a fighter has missiles left, or 0.
+
+    The fighter is of the first engagement.
+    """
+    state = sim.fighters
+    return int((state["ammo_by_type"][0, fighter] > 0).argmax()) if "ammo_by_type" in state else 0
+
+
+def _ammo_by_type(state: dict[str, np.ndarray]) -> np.ndarray:
     """Returns the missiles left of each type in a load, int32 [num_envs, fighters, types]."""
     others = [state["ammunition_2"], state["ammunition_3"]]
     return np.stack([state["ammunition"] - sum(others), *others], axis=-1)

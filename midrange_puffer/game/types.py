@@ -307,6 +307,8 @@ def parse_load(text: str) -> dict[str, int]:
     load: dict[str, int] = {}
     for part in text.split(",") if text.strip() else ():
         name, _, count = (word.strip() for word in part.partition(":"))
+        if not part.strip():
+            raise ValueError("there is a comma too many")
         if name in load:
             raise ValueError(f"{name} is given twice")
         if not (count.isascii() and count.isdecimal()) or int(count) < 1:

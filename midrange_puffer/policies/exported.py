@@ -78,6 +78,10 @@ ACTIONS = {
     "throttle": "1 is full",
     "fire": "above 0.5 asks for a launch",
 }
+OF_TYPES = {
+    "fire": "k asks for a launch of the k-th type of missile in the load; the nearest whole number "
+    "counts, and up to 0.5 is none"
+}
 AT_TARGETS = {
     "fire": "k + 1 asks for a launch at the k-th enemy in the features, 1 for one at the enemy "
     "nearest the nose"
@@ -168,7 +172,7 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
         levels = np.arange(max(counts))[:, None]
         columns = controls(np.tile(levels, own.count), in_team).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
-    meanings = {**ACTIONS, **(AT_TARGETS if in_team else {})}
+    meanings = {**ACTIONS, **(AT_TARGETS if in_team else OF_TYPES if own.kinds > 1 else {})}
     return {
         "observation": observation,
         "features": [asdict(feature) for feature in features_of(observation, *sizes)],

@@ -32,7 +32,7 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.simulation import Simulation, first_type_left
 from midrange_puffer.game.targets import nearest_nose, shot_at
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import ONE_ONLY
@@ -401,9 +401,13 @@ class Session:
         self.commands[lever] = np.clip(self.commands[lever] + change, 0, 1)
 
     def fire(self, fighter: int) -> None:
-        """Commands one launch at the fighter's `target`, with the next decision."""
+        """Commands one launch at the fighter's `target`, with the next decision.
+
+        Of a load the first type that is left is launched.
+        """
         enemy = self.target(fighter)
-        self.commands[fighter, FIRE] = 1 if enemy is None else shot_at(self.sim, fighter, enemy)
+        level = 1 + first_type_left(self.sim, fighter)
+        self.commands[fighter, FIRE] = level if enemy is None else shot_at(self.sim, fighter, enemy)
 
     # Time
 

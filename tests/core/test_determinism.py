@@ -74,7 +74,7 @@ HASHES = {
     "height": (0x83DB2BDC4DBFE9A5, 0x0AA89E7C2BF05DEA),
     "height pilots": (0x1582C593936760C1, 0xEF34ED9BA8691964),
     "height drawn": (0xC64F8475F3196EBD, 0xB7CBFE22D61BF889),
-    "height loaded": (0x63C8C081260796B3, 0x60E3B7DBF322CA7A),
+    "height loaded": (0xC91BB58E66E2BAA7, 0x60E3B7DBF322CA7A),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}

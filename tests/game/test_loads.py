@@ -74,12 +74,12 @@ def test_each_level_fires_its_kind_until_none_is_left():
     sim = face_to_face(**TWO)
     for fired, left in ((2, [4, 1, 0]), (2, [4, 0, 0]), (2, [4, 0, 0]), (1, [3, 0, 0])):
         sim.step(held_fire(fired))
-        assert sim.fighters["load"][0, 0].tolist() == left
+        assert sim.fighters["ammo_by_type"][0, 0].tolist() == left
         assert sim.fighters["ammo"][0, 0] == sum(left)
     kinds = sim.missiles["kind"][0][sim.missiles["active"][0] == 1]
     assert sorted(kinds) == [0, 1, 1]
     assert sim.launch(0, 0)  # the first kind that is left
-    assert sim.fighters["load"][0, 0].tolist() == [2, 0, 0]
+    assert sim.fighters["ammo_by_type"][0, 0].tolist() == [2, 0, 0]
 
 
 def test_the_kinds_differ_in_flight():
@@ -150,9 +150,9 @@ def test_the_features_of_a_kind_show_its_missiles_left():
     names = [feature.name for feature in features_of("height_2")]
     sim.set_fighter(0, 1, ammo=(1, 2))
     red, blue = (dict(zip(names, row, strict=True)) for row in sim.observe()[0])
-    assert (red["own_first_left"], red["own_second_left"]) == (1, 0)
-    assert red["enemy_first_left"] == blue["own_first_left"] == pytest.approx(1 / 6)
-    assert red["enemy_second_left"] == blue["own_second_left"] == pytest.approx(2 / 6)
+    assert (red["own_first_ammunition"], red["own_second_ammunition"]) == (1, 0)
+    assert red["enemy_first_ammunition"] == blue["own_first_ammunition"] == pytest.approx(1 / 6)
+    assert red["enemy_second_ammunition"] == blue["own_second_ammunition"] == pytest.approx(2 / 6)
     assert red["own_second_reach"] == red["own_first_reach"] == red["own_reach"]
     assert blue["own_second_reach"] > blue["own_first_reach"]
 
@@ -164,7 +164,7 @@ def test_policies_of_other_loads_are_refused():
     of_two = random_policy(observation="height_2")
     assert 0 <= evaluate(of_two, "crank", 8, **HEIGHT, **TWO)["score"] <= 1
     for game, here in (({}, 1), ({"blue_missiles": "long:2,medium:2,short:2"}, 3)):
-        words = f"is of loads of 2 types of missiles: it cannot fly where fighters carry {here}"
+        words = f"was trained with loads of 2 types of missiles: .* with loads of {here}"
         with pytest.raises(UsageError, match=words):
             evaluate(of_two, "crank", 8, **HEIGHT, **game)
 
@@ -221,7 +221,7 @@ def test_an_envelope_is_of_one_type():
 def test_states_with_other_missiles_are_refused():
     sim = face_to_face(**TWO)
     for ammo, words in (
-        (3, "ammo = 3: must be 2 numbers, one for each type"),
+        (3, "ammo = 3: must be 2 numbers, one for each type of its load"),
         ((1, 2, 3), "must be 2 numbers"),
         ((5, 3), "the sum of ammo = 8: must be a .*from 0 to 6"),
     ):

@@ -462,7 +462,7 @@ class Fight(Engagement):
             fighter, enemy = self.fighters[side], self.fighters[1 - side]
             for kind, left in enumerate(fighter.left if len(fighter.left) > 1 else ()):
                 reach = self.reach[side][kind if kind < len(self.reach[side]) else 0]
-                out[f"{who}_{names[kind]}_left"] = left
+                out[f"{who}_{names[kind]}_ammunition"] = left
                 r_max = reach.r_max(fighter, enemy)
                 out[f"{who}_{names[kind]}_reach"] = r_max - self.range(fighter, enemy)
         return out

@@ -8,7 +8,7 @@ import numpy as np
 
 from midrange_puffer.game.parameters import RADAR, has_height
 from midrange_puffer.game.shots import FlyOuts, flight_of
-from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.simulation import Simulation, first_type_left
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.ahead import Ahead, Inbound
@@ -203,7 +203,8 @@ class Lookout:
         if missiles:
             self.checks[side].append(EscapeCheck(self._session.paths.time, is_open))
         own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
-        self.shots[side] = self._fly_outs.hits(side, own, enemy)
+        kind = first_type_left(sim, fighter)
+        self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
 
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""
