@@ -19,7 +19,7 @@ from needs import nightly
 from places import ROOT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.contest.panel import FROZEN, Row, rows_of
+from midrange_puffer.contest.panel import Row, frozen_folder, rows_of
 from midrange_puffer.game.games import GAMES
 from midrange_puffer.policies.models import EXAMPLE, champion_name, path_of, shipped_models
 from midrange_puffer.sweep import report
@@ -157,7 +157,7 @@ def folder(tmp_path_factory):
         for path in re.findall(r"model_\d{6}\.pt", "\n".join(ALL)):
             if not (run / path).exists():
                 shutil.copyfile(run / MODEL, run / path)
-        shutil.copyfile(FROZEN / "default_1.onnx", "fighter.onnx")
+        shutil.copyfile(frozen_folder("default") / "default_1.onnx", "fighter.onnx")
         Path("replays").mkdir()
         for name in ("fight.replay", "replays/fight.replay"):
             shutil.copyfile(EXAMPLE, name)

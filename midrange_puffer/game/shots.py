@@ -35,9 +35,12 @@ class Flight(NamedTuple):
 
 def flight_of(sim: Simulation, number: int) -> Flight:
     """Returns the present flight of a fighter of the first engagement."""
-    state = {name: float(values[0, number]) for name, values in sim.fighters.items()}
-    climb = math.asin(min(max(state["vz"] / max(state["speed"], 1.0), -1.0), 1.0))
-    return Flight(state["x"], state["y"], state["z"], state["heading"], climb, state["speed"])
+    fighters = sim.fighters
+    x, y, z, heading, rise, speed = (
+        float(fighters[name][0, number]) for name in ("x", "y", "z", "heading", "vz", "speed")
+    )
+    climb = math.asin(min(max(rise / max(speed, 1.0), -1.0), 1.0))
+    return Flight(x, y, z, heading, climb, speed)
 
 
 def flight_at(path: FighterPath, time: float) -> Flight:

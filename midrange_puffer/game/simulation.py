@@ -329,8 +329,7 @@ class Simulation:
         float32: x y [m], vx vy speed [m/s], heading [rad], rudder, throttle; with height also z,
         vz, and climb, the actuator's position. int32: alive, ammo (missiles left), wait (physics
         steps until the next launch is allowed), pressed (physics steps spent pressing, counted if
-        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`). With height ammo_by_type,
-        int32 [num_envs, fighters, MAX_LOADED]: the missiles left of each type in the load.
+        `pressing_margin` is not 0), pilot (an index into `CONTROLLERS`).
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
         out = _motion(state) | {
@@ -341,9 +340,19 @@ class Simulation:
             "pressed": state["pressed"],
             "pilot": state["pilot"],
         }
-        if has_height(self.parameters):
-            out |= {"climb": state["climb"], "ammo_by_type": _ammo_by_type(state)}
-        return out
+        return out | ({"climb": state["climb"]} if "climb" in state else {})
+
+    @property
+    def ammo_by_type(self) -> np.ndarray:
+        """The missiles left of each type in the load, int32 [num_envs, fighters, `MAX_LOADED`].
+
+        Raises:
+            ValueError: The game is in the plane.
+        """
+        require_height(self.parameters, "ammo_by_type")
+        state = self._core.read("fighter")
+        others = [state["ammunition_2"], state["ammunition_3"]]
+        return np.stack([state["ammunition"] - sum(others), *others], axis=-1)
 
     @property
     def types(self) -> dict[str, np.ndarray]:
@@ -552,14 +561,9 @@ def first_type_left(sim: Simulation, fighter: int) -> int:
 
     The fighter is of the first engagement.
     """
-    state = sim.fighters
-    return int((state["ammo_by_type"][0, fighter] > 0).argmax()) if "ammo_by_type" in state else 0
-
-
-def _ammo_by_type(state: dict[str, np.ndarray]) -> np.ndarray:
-    """Returns the missiles left of each type in a load, int32 [num_envs, fighters, types]."""
-    others = [state["ammunition_2"], state["ammunition_3"]]
-    return np.stack([state["ammunition"] - sum(others), *others], axis=-1)
+    if not has_height(sim.parameters):
+        return 0
+    return int((sim.ammo_by_type[0, fighter] > 0).argmax())
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

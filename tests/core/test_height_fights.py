@@ -108,6 +108,7 @@ LOADED = {
     "blue_missiles": "short:1,medium:2",
     "missile_spread": 0.2,
 }
+PAIR_OF_LOADS = {"red_missiles": "medium:2,long:1", "blue_missiles": "short:2,medium:2"}
 ONE_LOADED = {"red_missiles": "short:2,medium:3", "blue_missile": "long:1,medium:1"}
 # Fewer types, since the reference takes seconds for R_NEZ of each missile against each aircraft.
 SPREAD = {name: DRAWN[name] for name in ("aircraft_spread", "missile_spread")}
@@ -203,14 +204,14 @@ def test_all_pilots_fight():
     [
         *((*pair, {}) for pair in PAIRS),
         ("ace", "crank", OTHER),
-        ("ace", "crank", {"red_missiles": "medium:2,long:1", "blue_missiles": "short:2,medium:2"}),
+        ("ace", "crank", {**PAIR_OF_LOADS, "ammunition": 6}),
         nightly("ace", "crank", FEW),
     ],
 )
 def test_pilots(types, red, blue, settings):
     """Commands, states, ends and rewards of decisions at random moments are the reference's."""
     random = np.random.default_rng(2)
-    game = Game(types, 4, 11, red=red, blue=blue, **KNOWN, **settings)
+    game = Game(types, 4, 11, red=red, blue=blue, **(KNOWN | settings))
     heights = game.sim.core.read("fighter")["height"].astype(float)
     pilots = [[HeightPilot(name, game.p, of) for name in (red, blue)] for of in heights]
     seen = forks = guided = 0

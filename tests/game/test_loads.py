@@ -8,15 +8,18 @@ from hypothesis import strategies as st
 from policies import random_policy
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.evaluation import evaluate, fight, summarize_wins
+from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import relevant
 from midrange_puffer.game.observation import HEIGHT_FEATURES, controls_of, features_of, levels_of
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import HUMAN, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.types import MAX_LOADED, MAX_MISSILES, checked_load, parse_load
+from midrange_puffer.policies.exported import explain
 from midrange_puffer.replays.acmi import format_acmi
 from midrange_puffer.replays.replay import Recorder, Replay
+from midrange_puffer.replays.session import Session
 
 HEIGHT = {"dimensions": 3}
 TWO = {"red_missiles": "medium:4,long:2"}
@@ -74,12 +77,12 @@ def test_each_level_fires_its_kind_until_none_is_left():
     sim = face_to_face(**TWO)
     for fired, left in ((2, [4, 1, 0]), (2, [4, 0, 0]), (2, [4, 0, 0]), (1, [3, 0, 0])):
         sim.step(held_fire(fired))
-        assert sim.fighters["ammo_by_type"][0, 0].tolist() == left
+        assert sim.ammo_by_type[0, 0].tolist() == left
         assert sim.fighters["ammo"][0, 0] == sum(left)
     kinds = sim.missiles["kind"][0][sim.missiles["active"][0] == 1]
     assert sorted(kinds) == [0, 1, 1]
     assert sim.launch(0, 0)  # the first kind that is left
-    assert sim.fighters["ammo_by_type"][0, 0].tolist() == [2, 0, 0]
+    assert sim.ammo_by_type[0, 0].tolist() == [2, 0, 0]
 
 
 def test_the_kinds_differ_in_flight():
@@ -190,6 +193,33 @@ def test_a_fight_with_loads_is_replayed_and_names_each_missile(tmp_path):
     assert burns == {5.0, 41.0}
 
 
+def test_reports_of_wins_count_the_missiles_of_loads():
+    """Who carries two missiles cannot have more than two left."""
+    game = resolve(HEIGHT | {"red_missiles": "medium:1,long:1", "start_range_max": 35_000})
+    red, blue = fight("ace", "weave", 32, 1, False, lambda count: None, parameters=game)
+    won = summarize_wins([red, blue[:0]], game)
+    assert won["policy"]["shots"] + won["policy"]["left"] == pytest.approx(2)
+    assert won["opponent"]["shots"] + won["opponent"]["left"] == pytest.approx(6)
+
+
+def test_by_hand_the_first_type_that_is_left_is_fired():
+    session = Session(
+        (HUMAN, "straight"), seed=1, red_missiles="short:1,long:2", launch_interval=0, **HEIGHT
+    )
+    for left in ([0, 2, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]):
+        session.fire(0)
+        session.step()
+        assert session.sim.ammo_by_type[0, 0].tolist() == left
+
+
+def test_an_exported_policy_says_what_fire_means():
+    env = Midrange(**HEIGHT, **TWO).parameters
+    env |= {"observation": "default", "action_mode": "discrete"}
+    fire = explain({"env": env})["actions"]["fire"]
+    assert fire["levels"] == [0, 1, 2]
+    assert "k-th type of missile" in fire["meaning"]
+
+
 # What is refused --------------------------------------------------------------------------------
 
 
@@ -205,6 +235,8 @@ def test_a_fight_with_loads_is_replayed_and_names_each_missile(tmp_path):
         ({"red_missiles": "medium:1,lang:1"}, "'lang': a load is of .* did you mean 'long'"),
         ({"red_missiles": "light:1"}, "'light': a load is of medium, long, short"),
         ({"red_missiles": "long:1", "red_missile": "short"}, "one of them says what"),
+        (TWO | {"blue_missiles": "long:1", "ammunition": 2}, "ammunition = 2: both sides have"),
+        ({"red_missiles": "medium:1,"}, "there is a comma too many"),
         ({"red_missiles": "long:1", "dimensions": 2}, "with height only; set dimensions = 3"),
     ],
 )
@@ -233,6 +265,51 @@ def test_states_with_other_missiles_are_refused():
     plain = sim.core.get_fighter(0, 1)
     with pytest.raises(ValueError, match="fighter whose ammunition is out of range"):
         sim.core.set_fighter(0, 1, plain | {"ammunition": 1, "ammunition_2": 2})
+
+
+def test_a_side_has_no_missiles_of_types_that_it_does_not_carry():
+    """Blue without a load has one type, though red has two."""
+    sim = face_to_face(**TWO)
+    shot = {"x": 0, "y": 0, "heading_deg": 0, "speed": 500}
+    sim.set_missile(0, 0, owner=0, kind=1, **shot)
+    with pytest.raises(ValueError, match="kind = 1: must be a number from 0 to 0"):
+        sim.set_missile(0, 1, owner=1, kind=1, **shot)
+    with pytest.raises(ValueError, match="must be a number"):
+        sim.set_fighter(0, 1, ammo=(0, 2))
+    blue = sim.core.get_fighter(0, 1)
+    with pytest.raises(ValueError, match="whose ammunition is out of range"):
+        sim.core.set_fighter(0, 1, blue | {"ammunition_2": 1})
+    missile = sim.core.get_missile(0, 0)
+    with pytest.raises(ValueError, match="whose kind is out of range"):
+        sim.core.set_missile(0, 1, missile | {"owner": 1, "target": 0})
+
+
+def test_a_number_of_missiles_is_checked_as_before():
+    sim = Simulation()
+    sim.set_fighter(0, 0, ammo=3.0)
+    assert sim.fighters["ammo"][0, 0] == 3
+    for ammo in (2.5, "3", 7, -1):
+        with pytest.raises(ValueError, match="ammo = "):
+            sim.set_fighter(0, 0, ammo=ammo)
+    with pytest.raises(ValueError, match="ammo_by_type: with height only"):
+        _ = sim.ammo_by_type
+
+
+def test_the_hash_tells_which_missiles_are_left():
+    sim = face_to_face(red_missiles="medium:2,long:2,short:2")
+    hashes = set()
+    loads = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
+    for ammo in loads:
+        sim.set_fighter(0, 0, ammo=ammo)
+        hashes.add(sim.fight_hash())
+    assert len(hashes) == len(loads)
+
+
+def test_options_of_a_reset_leave_loads_alone():
+    env = MidrangeEnv(opponent="weave", **HEIGHT, **TWO)
+    env.reset(options={"enemy_ammunition": 3})
+    with pytest.raises(ValueError, match=r"ammunition.*this side carries the load red_missiles"):
+        env.reset(options={"ammunition": 3})
 
 
 @given(
