@@ -129,10 +129,10 @@ class Frames:
         for number in range(len(self._missiles), len(self._paths.missiles)):
             self._missiles.append(self._missile(number))
         # Ends come after all positions, a missile's before its target's.
-        spans = [
-            _Span(body, range(body.taken, bisect_left(body.path.times, before)), 0)
-            for body in (*self._missiles, *self._fighters)
-        ]
+        spans = []
+        for body in (*self._missiles, *self._fighters):
+            end = max(bisect_left(body.path.times, before), body.taken)
+            spans.append(_Span(body, range(body.taken, end), 0))
         ends = (line for span in spans for line in self._end(span))
         frames: dict[float, list[str]] = {}
         for time, line in itertools.chain(self._states(spans), ends):
