@@ -33,6 +33,7 @@ MOST_CLIENTS = 4
 MOST_HANDSHAKE = 1024  # bytes of a client's answer
 MOST_PENDING = 4 << 20  # bytes that a client has not read yet; with more it is dropped
 CHUNK = 4096  # bytes read at once
+PATIENCE = 0.1  # most seconds between two looks for new clients, in real time
 FAREWELL = 1.0  # most seconds that a client has for the last bytes
 CRC64 = 0x42F0E1EBA9EA3693  # the polynomial of CRC-64/WE
 
@@ -239,7 +240,9 @@ def stream_replay(replay: Replay, telemetry: Telemetry, speed: float = 1.0) -> N
     for _ in replay.play(sim):
         telemetry.note()
         due += decision
-        time.sleep(max(due - time.monotonic(), 0))
+        while (left := due - time.monotonic()) > 0:
+            time.sleep(min(left, PATIENCE))
+            telemetry.note()
 
 
 @dataclass(eq=False)
