@@ -147,10 +147,10 @@ class Frames:
         Missiles that have ended are left out. A fighter that has died is removed at once: missiles
         may still name it.
         """
+        flying = [missile for missile in self._missiles if missile.taken and not missile.is_over]
         spans = [
             _Span(body, range(body.taken - 1, body.taken), body.taken - 1)
-            for body in (*self._missiles, *self._fighters)
-            if body.taken and not (body.is_over and body in self._missiles)
+            for body in (*flying, *self._fighters)
         ]
         removed = [f"-{body.id}" for body in self._fighters if body.is_over]
         return [*(line for _, line in self._states(spans)), *removed]

@@ -8,7 +8,9 @@ All work is done in `note`, and no call waits for a client: sockets do not block
 reads too slowly is dropped.
 """
 
+import errno
 import ipaddress
+import os
 import select
 import socket
 import time
@@ -349,9 +351,10 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         server = socket.create_server((host, port), family=family)
     except OSError as error:
-        raise UsageError(
-            f"port {port} of {host}: {error.strerror}; choose another one, or 0 for any free one"
-        ) from None
+        is_used = error.errno == errno.EADDRINUSE
+        advice = "; choose another one, or 0 for any free one" if is_used else ""
+        reason = os.strerror(error.errno or 0)
+        raise UsageError(f"port {port} of {host}: {reason}{advice}") from None
     server.setblocking(False)
     return server
 
@@ -369,11 +372,8 @@ def _number(text: bytes) -> int | None:
 
 
 def _hashes(password: str) -> frozenset[int]:
-    """Returns the checksums by which clients name a password: newer ones CRC-64, older ones CRC-32.
-
-    They are of its UTF-16.
-    """
-    data = password.encode("utf-16-le")
+    """Returns the checksums of a password: newer clients send CRC-64, older ones CRC-32."""
+    data = password.encode("utf-16-le", "surrogatepass")
     return frozenset((crc64(data), zlib.crc32(data)))
 
 
