@@ -71,6 +71,7 @@ SHORTER = {
 }
 # What is in a command -> why it is not run here.
 NOT_RUN = {
+    "--tacview": "open until a client has come: tests/replays/test_telemetry.py",
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
     "--blue notcher": "a model of a game with sensors: tests/replays/test_dataset.py",

@@ -50,6 +50,7 @@ ROOMS = (
         "pufferlib_build",
         "sb3",
         "spacetime",
+        "tacview",
         "training",
     ),
 )

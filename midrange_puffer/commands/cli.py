@@ -121,7 +121,7 @@ MODES = {
     ),
     "replay": Mode(
         "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
-        "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
+        "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE] [--tacview]",
         None,
     ),
     "record": Mode(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.commands import option
+from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.models import (
     OPPONENT,
     find_opponent,
@@ -63,6 +63,9 @@ class Options:
     render: bool = option.flag(
         "show the fights in a window, one after another, and measure nothing"
     )
+    tacview: int | None = telemetry.tacview()
+    tacview_host: str = telemetry.tacview_host()
+    tacview_password: str | None = telemetry.tacview_password()
     threads: int | str = option.threads()
     json: str | None = option.json()
     game: dict[str, int | float] = option.game()
@@ -77,6 +80,9 @@ def read(argv: Sequence[str]) -> Options:
         raise UsageError(
             "command line: --render measures nothing: leave out --save-replays and --json"
         )
+    if options.tacview is not None and not options.render:
+        raise UsageError("command line: --tacview: has no effect without --render")
+    telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     threads_of(options.threads)
     model = model_path(options.load_model_path, options.data_dir, options.game)
     opponents = PILOTS
@@ -101,7 +107,11 @@ def main(options: Options) -> int:
     if options.render:
         from midrange_puffer.show.view.watch import watch
 
-        watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
+        seed, greedy = options.seed, options.greedy
+        with telemetry.serve(
+            options.tacview, options.tacview_host, options.tacview_password
+        ) as server:
+            watch(policy, path.stem, opponents, seed, greedy, server, **parameters)
         return 0
     with memory_advice(
         f"try a smaller one of --episodes {options.episodes}, --threads "

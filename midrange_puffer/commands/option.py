@@ -57,6 +57,7 @@ def value(
     unit: str = "",
     hides_default: bool = False,
     option: str | None = None,
+    alone: Any = None,
 ) -> Any:
     """Declares a field that is the option `--name VALUE`; of a bool, the flag `--name`.
 
@@ -71,13 +72,14 @@ def value(
         unit: shown behind the meaning.
         hides_default: True if `--help` does not show the default.
         option: the option's name; None: the field's.
+        alone: value of the option without a word behind it; None: it needs one.
     """
     shown = argparse.SUPPRESS if default is MISSING or hides_default else default
     key = Key("", str, meaning, shown, minimum, maximum, words, choices, check, unit)
 
     def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
         kind = next(kind for kind in (bool, int, float, str) if kind in types)
-        parser.add_key(replace(key, name=name, kind=kind), option)
+        parser.add_key(replace(key, name=name, kind=kind), option, alone)
 
     return _field(add, default)
 
@@ -259,13 +261,14 @@ class Parser(argparse.ArgumentParser, Generic[T]):
                 annotation = annotations[item.name]
                 add(self, item.name, get_args(annotation) or (annotation,))
 
-    def add_key(self, key: Key, option: str | None = None) -> None:
+    def add_key(self, key: Key, option: str | None = None, alone: Any = None) -> None:
         """Adds the option of a key: `--option VALUE`, or a flag if the key is a bool.
 
         Args:
             key: of the value; it becomes the attribute `key.name`, or, of a parameter of the game,
                 `option`.
             option: its name; None: the key's.
+            alone: as in `value`.
         """
         option = option or key.name
         name = f"--{option}".replace("_", "-")
@@ -280,6 +283,8 @@ class Parser(argparse.ArgumentParser, Generic[T]):
         self.add_argument(
             name,
             dest=dest,
+            nargs=None if alone is None else "?",
+            const=alone,
             type=_reader(key),
             default=key.default,
             metavar=key.kind.__name__.upper(),

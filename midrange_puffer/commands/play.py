@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midrange_puffer.commands import option
+from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.models import (
     find_champions,
     find_opponent,
@@ -77,6 +77,9 @@ class Options:
     save: str | None = option.value(
         "folder for a replay of every fight; without it F5 still saves one", None
     )
+    tacview: int | None = telemetry.tacview()
+    tacview_host: str = telemetry.tacview_host()
+    tacview_password: str | None = telemetry.tacview_password()
     game: dict[str, int | float] = option.game()
     models: dict[str, Path] = option.settled()
 
@@ -92,6 +95,7 @@ def read(argv: Sequence[str]) -> Options:
     """
     options = option.Parser("play", DESCRIPTION, Options).read(argv)
     require("the viewer needs", "pygame")
+    telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     if options.save:
         open_folder(Path(options.save))
     red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
@@ -132,8 +136,12 @@ def main(options: Options) -> int:
     from midrange_puffer.replays.session import Session
 
     folder = Path(options.save) if options.save else None
-    contestants, names, parameters = load_contestants(options)
-    _play(Session(contestants, names, options.seed, options.greedy, **parameters), folder)
+    with telemetry.serve(options.tacview, options.tacview_host, options.tacview_password) as server:
+        contestants, names, parameters = load_contestants(options)
+        session = Session(contestants, names, options.seed, options.greedy, **parameters)
+        if server is not None:
+            session.stream(server)
+        _play(session, folder)
     return 0
 
 

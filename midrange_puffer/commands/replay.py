@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midrange_puffer.commands import option
+from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.policies import models
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
+from midrange_puffer.replays.telemetry import stream_replay
 from midrange_puffer.show.view import MODES, PLANE, film
 
 EXAMPLE = "example"  # names the replay that comes with the package
 FILMS = ("gif", "mp4")
+STREAM_SPEED = 1.0
 # Options that write a file, which ends in the option's name. Films come first: a film may be
 # refused for its length, before anything else is written.
 OUTPUTS = (*FILMS, "acmi", "html")
@@ -51,7 +53,7 @@ def _read_size(text: str) -> tuple[int, int]:
 
 DESCRIPTION = (
     "Fly replays again, bit for bit, and compare every state hash. Of one replay it can also "
-    "write a page, a recording or films."
+    "write a page, a recording or films, or stream it to Tacview."
 )
 
 
@@ -82,7 +84,10 @@ class Options:
     )
     fps: int | None = _film_option("pictures a second of a film", film.FPS, 1, 50)
     speed: float | None = _film_option(
-        "seconds of the engagement in one second of the film", film.SPEED, 0.01, 100
+        "seconds of the engagement in one second of the film, or of the stream of --tacview",
+        f"{film.SPEED:g} or {STREAM_SPEED:g}",
+        0.01,
+        100,
     )
     view: str | None = _film_option("content of a film", PLANE, choices=MODES)
     picture: str | None = _film_option(
@@ -95,6 +100,9 @@ class Options:
         "commas, are shown side by side",
         film.ALL,
     )
+    tacview: int | None = telemetry.tacview()
+    tacview_host: str = telemetry.tacview_host()
+    tacview_password: str | None = telemetry.tacview_password()
     paths: list[str | Path] = option.settled()
     outputs: dict[str, str] = option.settled()
     film: dict[str, Any] = option.settled()
@@ -109,18 +117,22 @@ def read(argv: Sequence[str]) -> Options:
             f"no file is given; training and eval --save-replays write replays, *{SUFFIX}; "
             f"`{EXAMPLE}` is one that comes with the package"
         )
-    if outputs and len(options.files) > 1:
-        output = next(iter(outputs))
-        raise UsageError(f"--{output}: takes one replay, not {len(options.files)}")
-    if outputs and options.verify:
-        output = next(iter(outputs))
-        raise UsageError(f"--verify: writes nothing; --{output} alone compares and writes")
+    shows = [*outputs, *["tacview"] * (options.tacview is not None)]
+    if shows and len(options.files) > 1:
+        raise UsageError(f"--{shows[0]}: takes one replay, not {len(options.files)}")
+    if shows and options.verify:
+        verb = "writes" if outputs else "streams"
+        raise UsageError(f"--verify: {verb} nothing; --{shows[0]} alone compares and {verb}")
+    telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     given = {name: getattr(options, name) for name in FILM_OPTIONS}
     given = {name: value for name, value in given.items() if value is not None}
     films = [path for name, path in outputs.items() if name in FILMS]
     for name in given:
+        if name == "speed" and options.tacview is not None:
+            continue
         if not films:
-            raise UsageError(f"--{name}: has no effect without --gif or --mp4")
+            others = ", or --tacview" if name == "speed" else ""
+            raise UsageError(f"--{name}: has no effect without --gif or --mp4{others}")
     for path in films:
         film.require_film(path)
     if "size" in given:
@@ -134,7 +146,7 @@ def read(argv: Sequence[str]) -> Options:
 
 
 def main(options: Options) -> int:
-    """Flies the replays and writes the outputs; returns the exit status."""
+    """Flies the replays, writes the outputs and streams; returns the exit status."""
     refused = []
     for path in options.paths:
         try:
@@ -144,9 +156,13 @@ def main(options: Options) -> int:
             refused.append(str(error))
     if refused:
         raise ReplayError(*refused)
-    for kind, path in options.outputs.items():
-        _write(replay, kind, path, options.film)
-        print(shown(path))
+    with telemetry.serve(options.tacview, options.tacview_host, options.tacview_password) as server:
+        for kind, path in options.outputs.items():
+            _write(replay, kind, path, options.film)
+            print(shown(path))
+        if server is not None:
+            print("waiting for a client", flush=True)
+            stream_replay(replay, server, options.speed or STREAM_SPEED)
     return 0
 
 

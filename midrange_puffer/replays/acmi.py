@@ -10,10 +10,11 @@ import io
 import itertools
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.contacts import LIVE
@@ -33,8 +34,6 @@ from midrange_puffer.game.types import AIRCRAFT, MISSILE
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay
 
-T = TypeVar("T")
-
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
 DEGREE = 111_320.0  # m along the equator, and near it along a meridian
@@ -44,6 +43,7 @@ NAMES = {
     "medium": "AIM-120C", "long": "Meteor", "short": "AIM-9X",
 }  # fmt: skip
 FIRST_MISSILE = 0x100  # its object id; the fighters' ids start from 1
+MOST_IDS = 0x10000  # of a fight
 HEADER = (
     "FileType=text/acmi/tacview",
     "FileVersion=2.2",
@@ -76,82 +76,246 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
 
 def format_acmi(replay: Replay, paths: Paths) -> str:
     """Returns the text of a recording."""
-    frames: dict[float, list[str]] = {}
-    # Ends come after all positions, a missile's before its target's.
-    missiles = [
-        _missile(path, paths.fighters[path.owner].side, number, paths)
-        for number, path in enumerate(paths.missiles)
-    ]
-    fighters = [_fighter(path, replay, paths) for path in paths.fighters]
-    bodies = (*missiles, *fighters)
-    positions = (line for body in bodies for line in _positions(body))
-    ends = (line for body in bodies for line in _end(body))
-    locks = _locks(paths, missiles, replay.parameters)
-    pairs = zip(missiles, paths.missiles, strict=True)
-    targets = (line for body, path in pairs for line in _new_targets(body, path))
-    for time, line in itertools.chain(positions, locks, targets, ends):
-        frames.setdefault(round(time, 3), []).append(line)
+    frames = Frames(paths, replay.parameters, replay.fighter_names).take()
     end = frames.setdefault(round(paths.time, 3), [])
-    end.append(f"0,Event=Bookmark|{_text(replay.outcome)}")
-    lines = [*HEADER, f"0,Title={_text(versus(replay.names, paths.sizes))}"]
+    end.append(bookmark(replay.outcome))
+    title = f"0,Title={_text(versus(replay.names, paths.sizes))}"
+    return "\n".join([*HEADER, title, *frame_lines(frames)]) + "\n"
+
+
+def bookmark(text: str) -> str:
+    """Returns the line of an event that is only a text."""
+    return f"0,Event=Bookmark|{_text(text).replace('|', '/')}"
+
+
+def frame_lines(frames: Mapping[float, Sequence[str]], start: float = 0.0) -> Iterator[str]:
+    """Yields the lines of frames by time; the fight begins at a time of the recording."""
     for time in sorted(frames):
-        lines += [f"#{time}", *frames[time]]
-    return "\n".join(lines) + "\n"
+        yield f"#{round(start + time, 3)}"
+        yield from frames[time]
 
 
-@dataclass(frozen=True)
+class Frames:
+    """The lines of a fight by time, which can be taken while its paths grow.
+
+    Args:
+        paths: Of the fight; their `note` and `cut_back` are the caller's.
+        parameters: Of the game.
+        pilots: The name of each fighter's contestant.
+        first_id: The object ids are larger than it, by at most MOST_IDS.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        parameters: Mapping[str, float],
+        pilots: Sequence[str],
+        first_id: int = 0,
+    ) -> None:
+        self._paths, self._first_id = paths, first_id
+        self._beam_width = 2 * parameters["radar_half_angle_deg"]
+        self._fighters = [self._fighter(path, pilots[path.number]) for path in paths.fighters]
+        if is_team(parameters):
+            for body, name in zip(self._fighters, callsigns(sizes_of(parameters)), strict=True):
+                body.properties += f",CallSign={name}"
+        self._missiles: list[_Body] = []
+
+    def take(self, before: float = math.inf) -> dict[float, list[str]]:
+        """Returns, by time, the lines of all entries before a time that were not taken yet.
+
+        A note of the paths may add a launch, or an end, at the time of the note before it. So all
+        lines come in the order of their times if those of the last note are left to the next call.
+        """
+        for number in range(len(self._missiles), len(self._paths.missiles)):
+            self._missiles.append(self._missile(number))
+        # Ends come after all positions, a missile's before its target's.
+        spans = []
+        for body in (*self._missiles, *self._fighters):
+            end = max(bisect_left(body.path.times, before), body.taken)
+            spans.append(_Span(body, range(body.taken, end), 0))
+        ends = (line for span in spans for line in self._end(span))
+        frames: dict[float, list[str]] = {}
+        for time, line in itertools.chain(self._states(spans), ends):
+            frames.setdefault(round(time, 3), []).append(line)
+        for body, entries, _ in spans:
+            body.taken = entries.stop
+        return frames
+
+    def present(self) -> list[str]:
+        """Returns lines with the last state that was taken of everything, also what is constant.
+
+        Missiles that have ended are left out. A fighter that has died is removed at once: missiles
+        may still name it.
+        """
+        flying = [missile for missile in self._missiles if missile.taken and not missile.is_over]
+        spans = [
+            _Span(body, range(body.taken - 1, body.taken), body.taken - 1)
+            for body in (*flying, *self._fighters)
+        ]
+        removed = [f"-{body.id}" for body in self._fighters if body.is_over]
+        return [*(line for _, line in self._states(spans)), *removed]
+
+    def removals(self) -> list[str]:
+        """Returns the lines that remove everything that is still there."""
+        bodies = (*self._missiles, *self._fighters)
+        return [f"-{body.id}" for body in bodies if body.taken and not body.is_over]
+
+    # Bodies
+
+    def _fighter(self, path: FighterPath, pilot: str) -> "_Body":
+        name = self._name(AIRCRAFT, path.side)
+        properties = f"{name},Type=Air+FixedWing,Pilot={_text(pilot)},{_side(path.side)}"
+        return _Body(self._fighter_id(path.number), path, properties)
+
+    def _missile(self, number: int) -> "_Body":
+        path = self._paths.missiles[number]
+        side = self._paths.fighters[path.owner].side
+        properties = (
+            f"{self._name(MISSILE, side, path.kind)},Type=Weapon+Missile,"
+            f"Parent={self._fighter_id(path.owner)},{_side(side)}"
+        )
+        return _Body(f"{self._first_id + FIRST_MISSILE + number:x}", path, properties)
+
+    def _name(self, kind: str, side: int, place: int = 0) -> str:
+        """Returns the properties that name the type of a side's fighters, or a missile's place."""
+        if not self._paths.types:
+            return "Name=Fighter" if kind == AIRCRAFT else "Name=Missile"
+        name, base = self._paths.types[kind][side][place]
+        return f"Name={NAMES[base]}" if name == base else f"Name={NAMES[base]},LongName={name}"
+
+    def _fighter_id(self, number: int) -> str:
+        return f"{self._first_id + 1 + number:x}"
+
+    # Lines
+
+    def _states(self, spans: Sequence["_Span"]) -> Iterator[tuple[float, str]]:
+        """Yields positions, then locks, then new targets."""
+        for span in spans:
+            yield from self._positions(span)
+        if self._paths.contacts:
+            for span in spans:
+                yield from self._locks(span)
+        for body, entries, first in spans:
+            if isinstance(path := body.path, MissilePath):
+                for index in _changes(entries, first, path.targets.__getitem__):
+                    if index != first:
+                        yield path.times[index], f"{body.id},{self._locked(path.targets[index])}"
+
+    def _positions(self, span: "_Span") -> Iterator[tuple[float, str]]:
+        """Yields a line for every entry; constant properties are in that of the first one only."""
+        body, entries, first = span
+        path = body.path
+        for index in entries:
+            x, y, load = path.x[index], path.y[index], path.load[index]
+            heading = (90 - math.degrees(path.heading[index])) % 360
+            # A fighter banks so that its lift points where it accelerates; a missile turns by its
+            # fins.
+            up = path.lift[index] if path.lift else 1.0
+            roll = -math.degrees(math.atan2(load, up)) if isinstance(path, FighterPath) else 0.0
+            altitude, pitch, lasting = "", "", ""
+            if path.z:
+                altitude, pitch = f"{path.z[index]:z.1f}", f"{math.degrees(path.climb[index]):z.1f}"
+            elif index == first:
+                altitude, pitch = f"{ALTITUDE:g}", "0"
+            if index == first:
+                lasting = f",{body.properties}"
+                if isinstance(path, MissilePath):
+                    lasting += f",{self._locked(path.targets[index])}"
+            yield (
+                path.times[index],
+                f"{body.id},T={x / DEGREE:z.7f}|{y / DEGREE:z.7f}|{altitude}|{roll:z.1f}|{pitch}|"
+                f"{heading:.2f}|{x:z.2f}|{y:z.2f}|{heading:.2f},{_instruments(path, index)}"
+                f"{lasting}",
+            )
+
+    def _locks(self, span: "_Span") -> Iterator[tuple[float, str]]:
+        """Yields, with sensors, a fighter's radar and its targets, or the locks of a missile."""
+        body, entries, first = span
+        path = body.path
+        if isinstance(path, MissilePath):
+            for index in _changes(entries, first, lambda index: path.guided[index] == ACTIVE):
+                yield (
+                    path.times[index],
+                    f"{body.id},LockedTargetMode={path.guided[index] == ACTIVE:d}",
+                )
+            return
+        if first in entries:
+            radar = f"RadarMode=1,RadarHorizontalBeamwidth={self._beam_width:g}"
+            yield path.times[first], f"{body.id},{radar}"
+        for index in _changes(entries, first, lambda index: self._on_radar(path, index)):
+            enemy = self._on_radar(path, index)
+            target = "" if enemy is None else f",{self._locked(enemy)}"
+            yield path.times[index], f"{body.id},LockedTargetMode={enemy is not None:d}{target}"
+
+    def _locked(self, target: int) -> str:
+        return f"LockedTarget={self._fighter_id(target)}"
+
+    def _on_radar(self, fighter: FighterPath, index: int) -> int | None:
+        """Returns the nearest enemy on a fighter's radar at an entry of its path, or None."""
+        place = fighter.x[index], fighter.y[index]
+        ranges = {
+            contact.enemy: math.dist(place, (contact.x[index], contact.y[index]))
+            for contact in self._paths.contacts
+            if contact.fighter == fighter.number and contact.source[index] == LIVE
+        }
+        return min(ranges, key=lambda enemy: ranges[enemy], default=None)
+
+    def _end(self, span: "_Span") -> Iterator[tuple[float, str]]:
+        """Yields the end and the removal of a body, once it has ended."""
+        body, entries, _ = span
+        path = body.path
+        if body.is_over or entries.stop < len(path.times):
+            return
+        end = path.times[-1]
+        if isinstance(path, FighterPath):
+            if path.died is None:
+                return
+            yield end, f"0,Event=Destroyed|{body.id}|"
+        elif path.fate == FLYING:
+            return
+        else:
+            owner, target = self._fighter_id(path.owner), self._fighter_id(path.target)
+            outcome = "Kill" if path.fate == HIT else "Miss"
+            shot = f"SourceId:{owner}|AmmoType:Missile|AmmoCount:1|TargetId:{target}"
+            yield end, f"0,Event=Timeout|{shot}|Outcome:{outcome}"
+            if path.fate != HIT:  # a hit would count as destroyed
+                yield end, f"0,Event=LeftArea|{body.id}|"
+        yield end, f"-{body.id}"
+        body.is_over = True
+
+
+@dataclass(eq=False)
 class _Body:
-    """An object of the recording: its id, its path, and its constant properties."""
+    """An object of the recording.
+
+    Attributes:
+        id: Its id.
+        path: Its path.
+        properties: Its constant properties.
+        taken: Entries of the path that were taken.
+        is_over: True once its removal was taken.
+    """
 
     id: str
     path: FighterPath | MissilePath
     properties: str
+    taken: int = 0
+    is_over: bool = False
 
 
-def _fighter(path: FighterPath, replay: Replay, paths: Paths) -> _Body:
-    pilot, name = _text(replay.fighter_names[path.number]), _name(paths, AIRCRAFT, path.side)
-    properties = f"{name},Type=Air+FixedWing,Pilot={pilot},{_side(path.side)}"
-    if is_team(replay.parameters):
-        properties += f",CallSign={callsigns(sizes_of(replay.parameters))[path.number]}"
-    return _Body(_fighter_id(path.number), path, properties)
+class _Span(NamedTuple):
+    """Entries of a body's path; `first` is the entry with which the body is introduced."""
+
+    body: _Body
+    entries: range
+    first: int
 
 
-def _missile(path: MissilePath, side: int, number: int, paths: Paths) -> _Body:
-    properties = (
-        f"{_name(paths, MISSILE, side, path.kind)},Type=Weapon+Missile,"
-        f"Parent={_fighter_id(path.owner)},LockedTarget={_fighter_id(path.targets[0])},"
-        f"{_side(side)}"
-    )
-    return _Body(f"{FIRST_MISSILE + number:x}", path, properties)
-
-
-def _name(paths: Paths, kind: str, side: int, place: int = 0) -> str:
-    """Returns the properties that name the type of a side's fighters, or of a missile's place."""
-    if not paths.types:
-        return "Name=Fighter" if kind == AIRCRAFT else "Name=Missile"
-    name, base = paths.types[kind][side][place]
-    return f"Name={NAMES[base]}" if name == base else f"Name={NAMES[base]},LongName={name}"
-
-
-def _positions(body: _Body) -> Iterator[tuple[float, str]]:
-    """Yields a line for every entry of a path; constant properties are in the first one only."""
-    path = body.path
-    for index, time in enumerate(path.times):
-        x, y, load = path.x[index], path.y[index], path.load[index]
-        heading = (90 - math.degrees(path.heading[index])) % 360
-        # A fighter banks so that its lift points where it accelerates; a missile turns by its fins.
-        up = path.lift[index] if path.lift else 1.0
-        roll = -math.degrees(math.atan2(load, up)) if isinstance(path, FighterPath) else 0.0
-        altitude, pitch, lasting = ("", "", f",{body.properties}") if index == 0 else ("", "", "")
-        if path.z:
-            altitude, pitch = f"{path.z[index]:z.1f}", f"{math.degrees(path.climb[index]):z.1f}"
-        elif index == 0:
-            altitude, pitch = f"{ALTITUDE:g}", "0"
-        yield (
-            time,
-            f"{body.id},T={x / DEGREE:z.7f}|{y / DEGREE:z.7f}|{altitude}|{roll:z.1f}|{pitch}|"
-            f"{heading:.2f}|{x:z.2f}|{y:z.2f}|{heading:.2f},{_instruments(path, index)}{lasting}",
-        )
+def _changes(entries: range, first: int, value: Callable[[int], object]) -> Iterator[int]:
+    """Yields the entries whose value differs from the one before, and the first one."""
+    for index in entries:
+        if index == first or value(index) != value(index - 1):
+            yield index
 
 
 def _instruments(path: BodyPath, index: int) -> str:
@@ -165,83 +329,9 @@ def _instruments(path: BodyPath, index: int) -> str:
     return f"{text},LateralGForce={-load:z.2f}"
 
 
-def _locks(
-    paths: Paths, missiles: Sequence[_Body], parameters: Mapping[str, float]
-) -> Iterator[tuple[float, str]]:
-    """Yields, with sensors, each fighter's radar and its target, and the locks of missiles."""
-    for fighter in paths.fighters if paths.contacts else ():
-        own = _fighter_id(fighter.number)
-        width = 2 * parameters["radar_half_angle_deg"]
-        yield 0.0, f"{own},RadarMode=1,RadarHorizontalBeamwidth={width:g}"
-        for time, enemy in _changes(fighter.times, _on_radar(paths, fighter)):
-            target = "" if enemy is None else f",LockedTarget={_fighter_id(enemy)}"
-            yield time, f"{own},LockedTargetMode={enemy is not None:d}{target}"
-    if paths.contacts:
-        for body, path in zip(missiles, paths.missiles, strict=True):
-            is_active = (guided == ACTIVE for guided in path.guided)
-            for time, has_lock in _changes(path.times, is_active):
-                yield time, f"{body.id},LockedTargetMode={has_lock:d}"
-
-
-def _on_radar(paths: Paths, fighter: FighterPath) -> list[int | None]:
-    """Returns the nearest enemy on a fighter's radar, or None, for every time of its path."""
-    contacts = [contact for contact in paths.contacts if contact.fighter == fighter.number]
-    nearest = []
-    for index, place in enumerate(zip(fighter.x, fighter.y, strict=True)):
-        ranges = {
-            contact.enemy: math.dist(place, (contact.x[index], contact.y[index]))
-            for contact in contacts
-            if contact.source[index] == LIVE
-        }
-        nearest.append(min(ranges, key=lambda enemy: ranges[enemy], default=None))
-    return nearest
-
-
-def _new_targets(body: _Body, path: MissilePath) -> Iterator[tuple[float, str]]:
-    """Yields a missile's targets after the first one."""
-    changes = itertools.islice(_changes(path.times, path.targets), 1, None)
-    for time, target in changes:
-        yield time, f"{body.id},LockedTarget={_fighter_id(target)}"
-
-
-def _changes(times: Sequence[float], values: Iterable[T]) -> Iterator[tuple[float, T]]:
-    """Yields the first of some values, and every later one that differs from the one before."""
-    rows = list(zip(times, values, strict=True))
-    yield from rows[:1]
-    for (_, before), (time, value) in itertools.pairwise(rows):
-        if value != before:
-            yield time, value
-
-
-def _end(body: _Body) -> Iterator[tuple[float, str]]:
-    """Yields the end and the removal of a body; nothing if it flies to the end."""
-    path = body.path
-    end = path.times[-1]
-    if isinstance(path, FighterPath):
-        if path.died is None:
-            return
-        yield end, f"0,Event=Destroyed|{body.id}|"
-    elif path.fate == FLYING:
-        return
-    else:
-        yield (
-            end,
-            f"0,Event=Timeout|SourceId:{_fighter_id(path.owner)}|AmmoType:Missile|AmmoCount:1|"
-            f"TargetId:{_fighter_id(path.target)}|"
-            f"Outcome:{'Kill' if path.fate == HIT else 'Miss'}",
-        )
-        if path.fate != HIT:  # a hit would count as destroyed
-            yield end, f"0,Event=LeftArea|{body.id}|"
-    yield end, f"-{body.id}"
-
-
 def _side(side: int) -> str:
     colour = SEATS[side].capitalize()
     return f"Coalition={colour},Color={colour}"
-
-
-def _fighter_id(number: int) -> str:
-    return f"{1 + number:x}"
 
 
 def _text(text: str) -> str:

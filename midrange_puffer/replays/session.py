@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.policies.own_pilot import FunctionPlayer
     from midrange_puffer.policies.player import Player
+    from midrange_puffer.replays.telemetry import Telemetry
 
 FIRE = -1  # the last of a fighter's controls
 TIME_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -196,6 +197,7 @@ class Session:
             self._hold, game["substeps"] = game["substeps"], 1
         self.decision = game["physics_dt"] * game["substeps"]  # s
         self._seed, self._greedy = checked_seed(seed), greedy
+        self._telemetry: Telemetry | None = None
         self._make_simulation()
         names = controls_in(game["dimensions"]).names
         self._columns = {name: column for column, name in enumerate(names)}
@@ -314,6 +316,7 @@ class Session:
             names=self.names,
             engagement=engagement,
         )
+        self._begin_stream()
         self._crews = self._make_crews()
         self._targets: dict[int, int | None] = {}  # chosen by humans, by fighter
         self.commands[:] = 0
@@ -321,6 +324,16 @@ class Session:
         self._due = 0.0  # s of the fight still to be flown
         self._marks: deque[_Mark] = deque(maxlen=MAX_MARKS)
         self._set_mark()
+
+    def stream(self, telemetry: "Telemetry | None") -> None:
+        """Streams this fight and all later ones; `advance` sends what is new. None: no more."""
+        self._telemetry = telemetry
+        self._begin_stream()
+
+    def _begin_stream(self) -> None:
+        if self._telemetry is not None:
+            pilots = self.replay().fighter_names
+            self._telemetry.begin(self.sim, names=self.names, pilots=pilots, paths=self.paths)
 
     @property
     def over(self) -> bool:
@@ -418,14 +431,15 @@ class Session:
 
     def advance(self, seconds: float) -> None:
         """Lets real time pass [s], and flies the decisions that come due in it."""
-        if self.paused or self.over:
-            return
-        self._due += min(seconds, MAX_LAG) * self.time_scale
-        while self._due >= self.decision:
-            self._due -= self.decision
-            self.step()
-            if self.over:
-                self._due = 0.0
+        if not (self.paused or self.over):
+            self._due += min(seconds, MAX_LAG) * self.time_scale
+            while self._due >= self.decision:
+                self._due -= self.decision
+                self.step()
+                if self.over:
+                    self._due = 0.0
+        if self._telemetry is not None:
+            self._telemetry.note()
 
     def step(self, given: np.ndarray | None = None) -> None:
         """Flies one decision with `commands`, after the crews have set theirs.
@@ -466,6 +480,8 @@ class Session:
         self._due = 0.0
         for given in flown[mark.decisions : target]:
             self.step(given)
+        if self._telemetry is not None:
+            self._telemetry.note()
 
     def replay(self) -> Replay:
         """Returns the replay of the present fight up to now."""

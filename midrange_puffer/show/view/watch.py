@@ -7,6 +7,7 @@ import pygame
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.policies.mix import check_is_one, title
 from midrange_puffer.replays.session import Session
+from midrange_puffer.replays.telemetry import Telemetry
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer, Window
 
@@ -23,6 +24,7 @@ def watch(
     opponents: Mapping[str, Contestant],
     seed: int = 0,
     greedy: bool = False,
+    telemetry: Telemetry | None = None,
     **parameters: float,
 ) -> None:
     """Shows fights of a policy against its opponents in turn, until the user quits.
@@ -36,6 +38,7 @@ def watch(
         opponents: Opponents by name, as in policies/mix.py; mixes are refused.
         seed: Seed of the starts and the actions.
         greedy: Policies take the likeliest action instead of drawing one.
+        telemetry: A server to which the fights are streamed, too.
         **parameters: Rows of csrc/params.h.
 
     Raises:
@@ -49,7 +52,7 @@ def watch(
         sessions.append(Session(contestants, names, seed, greedy, **parameters))
         sessions.append(Session(contestants[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:
-        Watcher(sessions, Renderer(window.size), window.show).run()
+        Watcher(sessions, Renderer(window.size), window.show, telemetry).run()
 
 
 class Watcher(Viewer):
@@ -59,6 +62,7 @@ class Watcher(Viewer):
         sessions: In the first round each session shows its fight from the first start, in the
             second round its fight from the second start, and so on.
         renderer, show: As in `Viewer`.
+        telemetry: As in `watch`.
     """
 
     def __init__(
@@ -66,8 +70,11 @@ class Watcher(Viewer):
         sessions: Sequence[Session],
         renderer: Renderer,
         show: Callable[[pygame.Surface], None],
+        telemetry: Telemetry | None = None,
     ) -> None:
         super().__init__(sessions[0], renderer, show)
+        self._telemetry = telemetry
+        self.session.stream(telemetry)
         self._sessions, self._turn = sessions, 0
         self._over = 0.0  # time for which the end has been shown [s]
 
@@ -86,9 +93,11 @@ class Watcher(Viewer):
     def _next(self) -> None:
         time_scale = self.session.time_scale
         self._turn += 1
+        self.session.stream(None)
         start, index = divmod(self._turn, len(self._sessions))
         self.session = self._sessions[index]
         self.session.start(start)
+        self.session.stream(self._telemetry)
         self.session.time_scale, self.session.paused = time_scale, False
         self._over = 0.0
 
