@@ -418,9 +418,10 @@ class Session:
 
         Of a load the first type that is left is launched.
         """
-        enemy = self.target(fighter)
-        level = 1 + first_type_left(self.sim, fighter)
-        self.commands[fighter, FIRE] = level if enemy is None else shot_at(self.sim, fighter, enemy)
+        enemy, shot = self.target(fighter), 1 + first_type_left(self.sim, fighter)
+        if is_team(self.sim.parameters) and enemy is not None:
+            shot = shot_at(self.sim, fighter, enemy)
+        self.commands[fighter, FIRE] = shot
 
     # Time
 
