@@ -8,6 +8,7 @@ from scenes import followed
 from midrange_puffer import Simulation
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.page import write_page
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +31,11 @@ def window(tmp_path_factory):
     browser = Browser(tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(replay, tmp_path_factory) -> str:
+    """The address of the page of a module's fight, `replay`."""
+    path = tmp_path_factory.mktemp("page") / "fight.html"
+    write_page(replay, path)
+    return path.as_uri()

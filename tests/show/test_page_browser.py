@@ -25,13 +25,6 @@ def replay():
     return record(("ace", "evader"), seed=8, names=NAMES)[0]
 
 
-@pytest.fixture(scope="module")
-def address(replay, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "fight.html"
-    write_page(replay, path)
-    return path.as_uri()
-
-
 @pytest.fixture
 def page(window, address):
     """The page at its start; a test must not leave an error."""

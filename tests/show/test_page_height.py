@@ -26,13 +26,6 @@ def replay():
     )[0]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def address(replay, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "fight.html"
-    write_page(replay, path)
-    return path.as_uri()
-
-
 @pytest.fixture
 def page(window, address):
     """The page at its start; a test must not leave an error."""

@@ -78,13 +78,6 @@ def test_missiles_are_told_with_their_targets(paths, told):
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def address(replay, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "fight.html"
-    write_page(replay, path)
-    return path.as_uri()
-
-
 @pytest.fixture
 def page(window, address):
     window.resize(1280, 800)
