@@ -53,7 +53,7 @@ SHORTER = {
     "puffer train midrange --config configs/curriculum": (
         f"{SMALL_UPDATE} --train.total-timesteps 65536"
     ),
-    "puffer train midrange --config": SMALL_UPDATE,
+    "puffer train midrange --config": f"{SMALL_UPDATE} --train.data-dir small",
     "puffer replay midrange example --html fight.html --acmi": "--speed 60",
     "puffer autotune": "--updates 1 --rounds 1 --env.num-envs 128",
     "puffer profile": "--updates 1 --out profile --env.num-envs 128",

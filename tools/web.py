@@ -26,7 +26,6 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     RULES_VERSION,
     SENSOR_PILOTS,
-    TYPES,
     WING_PILOTS,
 )
 from midrange_puffer.policies.native import flat_copy
@@ -149,7 +148,8 @@ def tables() -> dict[str, object]:
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
     # By the core's numbers. The page has no teams, which wing pilots need.
     pilots = {name: n for n, name in enumerate(CONTROLLERS) if name not in WING_PILOTS}
-    numbers = {name: row for name, row in PARAMETERS.items() if row is not TYPES}
+    numbers = {name: row for name, row in PARAMETERS.items() if row.kind is not str}
+    texts = {name: row for name, row in PARAMETERS.items() if row.kind is str}
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,
@@ -157,7 +157,7 @@ def tables() -> dict[str, object]:
         "defaults": {name: row.default for name, row in PARAMETERS.items()},
         # The page flies in the plane, which has no types.
         "choices": {name: row.choices for name, row in numbers.items() if row.choices}
-        | {TYPES.name: [TYPES.default]},
+        | {name: [row.default] for name, row in texts.items()},
         "integers": [name for name, row in numbers.items() if row.kind is int],
         "limits": {name: (row.minimum, row.maximum) for name, row in numbers.items()},
         "pairs": _core.parameter_pairs(),
