@@ -32,8 +32,11 @@ MODEL = "model_000001.pt"
 # options with one name counts.
 STEPS = 16384  # decisions
 FEW = f"--env.num-envs 128 --train.total-timesteps {STEPS}"
-SMALL_UPDATE = f"{FEW} --train.run-name {{name}} --league.interval 0 --train.replay-interval 0"
-# The latest run is one against one, in the plane.
+# Not rated, and out of the way: the latest run is one against one in the plane, and rated.
+SMALL_UPDATE = (
+    f"{FEW} --train.run-name {{name}} --league.interval 0 --train.replay-interval 0 "
+    "--train.data-dir small"
+)
 OF_TEAMS = f"{SMALL_UPDATE} --train.total-timesteps 32768 --train.data-dir teams"
 HIGH = f"{SMALL_UPDATE} --train.data-dir high"
 SHORTER = {
@@ -53,7 +56,7 @@ SHORTER = {
     "puffer train midrange --config configs/curriculum": (
         f"{SMALL_UPDATE} --train.total-timesteps 65536"
     ),
-    "puffer train midrange --config": f"{SMALL_UPDATE} --train.data-dir small",
+    "puffer train midrange --config": SMALL_UPDATE,
     "puffer replay midrange example --html fight.html --acmi": "--speed 60",
     "puffer autotune": "--updates 1 --rounds 1 --env.num-envs 128",
     "puffer profile": "--updates 1 --out profile --env.num-envs 128",
