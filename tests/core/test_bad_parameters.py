@@ -48,7 +48,8 @@ def test_a_fraction_of_a_whole_number_is_refused(name):
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_misspelt_parameter_is_refused_with_the_nearest(name):
-    for wrong in (f"{name}s", name[:-1], f"{name[:3]}x{name[3:]}", name.upper()[:1] + name[1:]):
+    wrongs = f"{name}s", name[:-1], f"{name[:3]}x{name[3:]}", name.upper()[:1] + name[1:]
+    for wrong in (word for word in wrongs if word not in PARAMETERS):
         with pytest.raises(ValueError, match=f"{wrong} = 1: no such parameter.*'{name}'"):
             resolve({wrong: 1})
 

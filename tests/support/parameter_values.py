@@ -68,6 +68,8 @@ def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
         return values | others
     # A load stands in place of a type.
     loaded = [row.name.removesuffix("s") for row in LOADS if values[row.name]]
+    if len(loaded) == len(LOADS):
+        loaded.append("ammunition")
     others |= {name: PARAMETERS[name].default for name in loaded}
     difference = min(values["start_height_difference_max"], 2 * values["start_height_min"])
     return values | others | {"dimensions": 3, "start_height_difference_max": difference}

@@ -148,6 +148,7 @@ def test_best_ini_is_the_sweeps_configuration_with_the_best_parameters(record, p
     # The defaults of PufferLib and ours are left out: [train] has what runs.SMALL sets, and more.
     assert set(re.findall(r"^(\w+) =", text.partition("[train]")[2], re.MULTILINE)) == {
         "device", "total_timesteps", "bptt_horizon", "minibatch_size", "learning_rate",
+        "replay_interval",
     }  # fmt: skip
 
 
