@@ -92,7 +92,7 @@ def test_a_version_of_another_game_and_a_seed_fix_the_rows(game):
 
 
 def members_of(game):
-    """What is written down about the networks of a panel, which may have none."""
+    """Source and digest of each network of a panel, which may have none."""
     path = frozen_folder(game) / MEMBERS
     return json.loads(path.read_text()) if path.exists() else {}
 

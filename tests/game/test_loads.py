@@ -194,7 +194,7 @@ def test_a_fight_with_loads_is_replayed_and_names_each_missile(tmp_path):
 
 
 def test_reports_of_wins_count_the_missiles_of_loads():
-    """Who carries two missiles cannot have more than two left."""
+    """A fighter with two missiles has fired or kept two."""
     game = resolve(HEIGHT | {"red_missiles": "medium:1,long:1", "start_range_max": 35_000})
     red, blue = fight("ace", "weave", 32, 1, False, lambda count: None, parameters=game)
     won = summarize_wins([red, blue[:0]], game)
