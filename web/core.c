@@ -57,6 +57,9 @@ EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
   return mr_fields(NULL, (MrEntity)entity)[place].is_int;
 }
 
+// Returns the count of numbers in an MrShot.
+EXPORT(web_shot_numbers) int32_t web_shot_numbers(void) { return sizeof(MrShot) / sizeof(float); }
+
 // Makes a network of `layers` hidden layers of one width whose actions are levels, as in policies/networks.py. NULL if
 // there is no memory.
 EXPORT(web_make_network)

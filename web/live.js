@@ -6,7 +6,6 @@ const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
 const IN_MEMORY = 2; // the last source that is a track
 const ZONE_BEARINGS = 48;
-const SHOT = 8; // numbers of an MrShot
 
 function emptyEntries(columns) {
   return Object.fromEntries(columns.map((name) => [name, []]));
@@ -37,13 +36,14 @@ class LiveZones {
 
   _edges(own, enemy, angles) {
     const { core, sim } = this;
-    const [shots, out] = [core.scratch, core.scratch + 4 * SHOT * angles.length];
-    const numbers = core.floats(shots, SHOT * angles.length);
+    const size = core.wasm.web_shot_numbers();
+    const [shots, out] = [core.scratch, core.scratch + 4 * size * angles.length];
+    const numbers = core.floats(shots, size * angles.length);
     angles.forEach((bearing, i) => {
       const nose = own.heading - bearing;
       const aspect = enemy.heading - bearing - Math.PI;
       numbers.set([0, Math.cos(nose), Math.sin(nose), Math.cos(aspect), Math.sin(aspect),
-        own.speed, enemy.speed, 0], SHOT * i);
+        own.speed, enemy.speed], size * i);
     });
     core.wasm.mr_look_up_shots(sim.sim, shots, angles.length, out);
     return core.floats(out, 4 * angles.length).slice();
