@@ -66,7 +66,7 @@ class Hands {
   /** Moves a lever that is finer than the throttle's steps. */
   _moveLever(session, seat, change) {
     if (!change) return;
-    this.lever = Math.min(Math.max((this.lever ?? session.commands[seat][THROTTLE]) + change, 0), 1);
+    this.lever = Math.min(Math.max((this.lever ?? session.throttleOf(seat)) + change, 0), 1);
     session.setThrottle(seat, this.lever);
   }
 
