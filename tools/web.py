@@ -49,9 +49,10 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 # In their order in the page; the first ones are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("bodies.js", "plane.js", "scenes.js", "spacetime.js", "status.js"),
-    *("types.js", "core.js", "graph.js", "live.js", "session.js", "replay_file.js"),
-    *("link.js", "onnx.js", "hands.js", "warnings.js", "lessons.js", "play.js"),
+    *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
+    *("webgl.js", "camera.js", "camera_bodies.js"),
+    *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js", "replay_file.js"),
+    *("link.js", "onnx.js", "hands.js", "warnings.js", "lessons.js", "height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.

@@ -25,7 +25,7 @@ class LiveZones {
     const isKnown = (state) => state.tracked !== false;
     const mayFire = own.ammo === undefined || own.ammo > 0; // a contact's missiles are unknown
     const alive = fight.fighters.every((fighter) => !isDead(fighter, time));
-    if (fight.hasHeight || !alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
+    if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
     const angles = Array.from({ length: ZONE_BEARINGS },
       (_, i) => own.heading + (2 * Math.PI * i) / ZONE_BEARINGS);
     const edges = this._edges(own, enemy, angles);
@@ -71,7 +71,8 @@ class LiveFight extends Fight {
     });
     Object.assign(this, { sim, bodyColumns, slots: new Map(), stamp: 0, games: [null, null], hits: [0, 0] });
     this.flown = sim.hasHeight ? drawnTypes(sim) : null; // types of aircraft and missiles
-    this.zones = new LiveZones(sim.core, sim, () => this);
+    this.flyOuts = this.flown ? new FlyOuts(sim, this.flown) : null;
+    this.zones = this.flown ? new FlownZones(this.flyOuts, () => this) : new LiveZones(sim.core, sim, () => this);
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
@@ -105,6 +106,7 @@ class LiveFight extends Fight {
 
   destroy() {
     this.games.forEach((game) => game?.sim.destroy());
+    this.flyOuts?.destroy();
   }
 
   /** Adds the present places of everything. */

@@ -459,6 +459,7 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
     for name, observation, changes in (
         ("full", "default", {}),
         ("radar", "radar", {}),
+        ("height", "height", {}),
         ("stg", "stg", {}),
         ("recurrent", "default", {"rnn_name": "Recurrent"}),
     ):
@@ -468,6 +469,7 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         policy = make_policy(spaces_of(observation), shape, **(rnn if changes else {}))
         sensing = "radar" if observation == "radar" else "full"
         env = entries["env"] | {"observation": observation, "sensing": sensing}
+        env["dimensions"] = 3 if observation == "height" else 2
         told = entries | {"policy": shape, "env": env} | changes
         files[name] = policy.eval(), to_onnx(policy.eval(), told)
     with torch.no_grad():
@@ -482,14 +484,15 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         "text": base64.b64encode(b"a").decode(),
     }
     rng = np.random.default_rng(2)
-    seen = {name: rng.uniform(-1, 1, (50, files[name][0].features)) for name in ("full", "radar")}
+    flying = ("full", "radar", "height")
+    seen = {name: rng.uniform(-1, 1, (50, files[name][0].features)) for name in flying}
     found = core.run(
         """
         const out = {};
         for (const [name, text] of Object.entries(told.files)) {
           try {
             const network = new Network(core, await readOnnx(fromBase64(text), tables));
-            out[name] = [network.sensing, told.seen[name].map((row) => {
+            out[name] = [network.sensing, network.dimensions, told.seen[name].map((row) => {
               const levels = network.act(new Float32Array(row), null);
               return [...levels, ...network.score(new Float32Array(row), levels)];
             })];
@@ -501,16 +504,16 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         """,
         {"files": given, "seen": {name: rows.tolist() for name, rows in seen.items()}},
     )
-    for name, sensing in (("full", "full"), ("radar", "radar")):
-        assert found[name][0] == sensing, found[name]
-        rows, policy = np.array(found[name][1]), files[name][0]
+    for name, *game in (("full", "full", 2), ("radar", "radar", 2), ("height", "full", 3)):
+        assert found[name][:2] == game, found[name]
+        rows, policy = np.array(found[name][2]), files[name][0]
         with torch.no_grad():
             logits, values = policy(torch.tensor(seen[name], dtype=torch.float32))
         likeliest = np.stack([one.argmax(1).numpy() for one in logits], axis=1)
-        assert np.array_equal(rows[:, :3], likeliest)
+        assert np.array_equal(rows[:, :-2], likeliest)
         logprob = sum(one.log_softmax(1).amax(1) for one in logits)
-        assert rows[:, 3] == pytest.approx(logprob.numpy(), abs=1e-5)
-        assert rows[:, 4] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
+        assert rows[:, -2] == pytest.approx(logprob.numpy(), abs=1e-5)
+        assert rows[:, -1] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
     for name, why in (
         ("stg", "it sees “stg”"),
         ("recurrent", "it is a Recurrent"),
