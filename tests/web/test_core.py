@@ -469,7 +469,8 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         policy = make_policy(spaces_of(observation), shape, **(rnn if changes else {}))
         sensing = "radar" if observation == "radar" else "full"
         env = entries["env"] | {"observation": observation, "sensing": sensing}
-        env["dimensions"] = 3 if observation == "height" else 2
+        if observation == "height":  # which the game's dimensions say
+            env |= {"observation": "default", "dimensions": 3}
         told = entries | {"policy": shape, "env": env} | changes
         files[name] = policy.eval(), to_onnx(policy.eval(), told)
     with torch.no_grad():
