@@ -129,7 +129,7 @@ def print_results(results: Sequence[Mapping[str, object]]) -> None:
     for result in results:
         own_time = own.get(result["seed"])
         ratio = f"{own_time / result['us']:.2f}" if own_time else "-"
-        rows.append([*(result[name] for name in result), ratio])
+        rows.append(["-" if value is None else value for value in result.values()] + [ratio])
     print_table("Runs", [*results[0], "ratio"], rows)
     summary = []
     for critic in dict.fromkeys(result["critic"] for result in results):

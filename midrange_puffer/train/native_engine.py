@@ -65,9 +65,6 @@ class NativeEngine:
         if not isinstance(self._optimizer, Muon):
             for parameter in parameters:
                 state[parameter].setdefault("step", torch.tensor(0.0))
-        self._load_networks()
-
-    def _load_networks(self) -> None:
         for network, own in self._networks:
             network.load(self._weights[own].numpy())
 
