@@ -351,8 +351,8 @@ def _number(name: str, value: object, low: float, high: float) -> float:
 def _whole(name: str, value: object, low: int, high: int) -> int:
     """Returns a whole number within limits; raises RefusedError as `_number`."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        limits = f"{low} to {high}" if low < high else str(low)
-        message = f"{name} = {short(value)}: must be a whole number, {limits}"
+        allowed = f"a whole number from {low} to {high}" if low < high else str(low)
+        message = f"{name} = {short(value)}: must be {allowed}"
         raise RefusedError(HTTPStatus.BAD_REQUEST, message)
     return value
 
