@@ -29,6 +29,7 @@ MOST_BODY = 16 << 10  # bytes of a request's body
 MOST_DRAINED = 1 << 20  # bytes of a larger body that are read, so that the client gets the answer
 MOST_CONNECTIONS = 32
 PATIENCE = 30.0  # s that a connection has for a request, from the last answer on
+POLL = 0.1  # s between two looks for overdue requests
 MOST_DECISION = 10**6
 QUERY = {"after": MOST_DECISION, "wait": MOST_WAIT}  # the greatest values in queries
 
@@ -66,7 +67,7 @@ class Server(ThreadingHTTPServer):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def __enter__(self) -> "Server":
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(POLL,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,7 +95,7 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Closes the connections whose requests are overdue; called twice a second."""
+        """Closes the connections whose requests are overdue."""
         now = time.monotonic()
         with self._lock:
             overdue = [each for each, deadline in self._deadlines.items() if deadline < now]
@@ -116,6 +117,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
+    wbufsize = -1  # an answer is sent as a whole
     server: Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def handle_one_request(self) -> None:
@@ -178,6 +180,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
+        self.wfile.flush()
 
     def _side(self) -> int:
         """Returns the side whose token the request has."""

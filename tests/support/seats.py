@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from midrange_puffer.replays.session import Session
@@ -39,19 +39,25 @@ def served(fights: Fights):
 class Client:
     """A client of one side."""
 
-    def __init__(self, server: Server, side: int = 0) -> None:
-        self.address = server.server_address[:2]
-        self.headers = {"Authorization": f"Bearer {TOKENS[side]}"}
-        self._connection = http.client.HTTPConnection(*self.address, timeout=60)
+    def __init__(self, url: str, token: str) -> None:
+        self._url, self._headers = url, {"Authorization": f"Bearer {token}"}
+
+    @classmethod
+    def of(cls, server: Server, side: int = 0) -> "Client":
+        """Returns a client of a `served` server."""
+        return cls(server.url, TOKENS[side])
 
     def ask(self, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
         """Returns status and JSON of GET, or of POST if there is a body."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         method = "GET" if body is None else "POST"
-        self._connection.request(method, path, data, self.headers | headers)
-        answer = self._connection.getresponse()
-        assert answer.getheader("Content-Type") == "application/json; charset=utf-8"
-        return answer.status, json.loads(answer.read())
+        with closing(
+            http.client.HTTPConnection(self._url.removeprefix("http://"), timeout=60)
+        ) as connection:
+            connection.request(method, path, data, self._headers | headers)
+            answer = connection.getresponse()
+            assert answer.getheader("Content-Type") == "application/json; charset=utf-8"
+            return answer.status, json.loads(answer.read())
 
     def state(self, seat: str = "red_0") -> dict[str, Any]:
         """Returns the state of a seat."""
