@@ -80,6 +80,7 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_HEIGHT
         MR_OBSERVE_HEIGHT_2
         MR_OBSERVE_HEIGHT_3
+        MR_OBSERVE_TEAM_HEIGHT
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
