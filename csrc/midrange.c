@@ -304,6 +304,11 @@ void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int3
   sim->pair_kernel->threat_cone(sim, launch_speed, interval, count, cones);
 }
 
+void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval, int32_t count,
+                         MrHighCone *cones) {
+  sim->kernel->high_threat_cone(sim, env / MR_LANES, env % MR_LANES, fighter, interval, count, cones);
+}
+
 // Access to the state -------------------------------------------------------------------------------------
 
 const MrField *mr_fields(const MrSim *sim, MrEntity entity) {

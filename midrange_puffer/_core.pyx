@@ -532,7 +532,6 @@ cdef class Core:
         self._check_index(env, seat, MR_SIDES, "seat")
         if self.fighters != MR_SIDES:
             raise ValueError("look_ahead: it flies one against one ahead")
-        _check_plane(self.parameters, "look_ahead")
         _check_moments(interval, count)
         moments = np.empty(count, MOMENT)
         predictions = np.empty((MR_PAIR_MISSILES, MR_LANES), PREDICTION)
@@ -561,4 +560,31 @@ cdef class Core:
         cdef float[:, :, :, ::1] view = out
         with nogil:
             mr_threat_cone(self.sim, launch_speed, interval, count, <MrCone *> &view[0, 0, 0, 0])
+        return out
+
+    def high_threat_cone(self, Py_ssize_t env, Py_ssize_t fighter, Py_ssize_t interval,
+                         Py_ssize_t count):
+        """Returns the possible places of a missile that a fighter launches now; only with height.
+
+        Returns:
+            float32 [count, climbs, turns, headings, 3], m ahead of the fighter on the ground, to
+            the left of it, and high. Otherwise as `threat_cone`.
+
+        Raises:
+            IndexError: no such engagement or fighter.
+            ValueError: no moments, or too many or too far apart; or more than one against one.
+            UsageError: the game is in the plane.
+        """
+        _check_height(self.parameters, "high_threat_cone")
+        self._check_index(env, fighter, MR_SIDES, "fighter")
+        if self.fighters != MR_SIDES:
+            raise ValueError("high_threat_cone: it is of one against one")
+        _check_moments(interval, count)
+        out = np.empty((count, MR_CONE_CLIMBS, MR_CONE_SHARES, MR_LANES, 3), np.float32)
+        cdef float[:, :, :, :, ::1] view = out
+        cdef MrSim *sim = self._begin()
+        with nogil:
+            mr_high_threat_cone(sim, env, fighter, interval, count,
+                                <MrHighCone *> &view[0, 0, 0, 0, 0])
+        self.busy = False
         return out
