@@ -23,12 +23,15 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
+    EASY,
+    LADDER,
     PARAMETERS,
     RULES_VERSION,
     SENSOR_PILOTS,
     WING_PILOTS,
 )
 from midrange_puffer.policies.native import flat_copy
+from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 
 ROOT = Path(__file__).parents[1]
 WEB, BUILD = ROOT / "web", ROOT / "build" / "web"
@@ -41,7 +44,8 @@ SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "scenes.js", "spacetime.js", "status.js"),
     *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
-    *("hands.js", "warnings.js", "lessons.js", "play.js"),
+    *("kept.js", "aim.js", "hands.js", "warnings.js", "debrief.js", "ladder.js", "lessons.js"),
+    "play.js",
 )
 SOURCES = [
     *(
@@ -163,6 +167,12 @@ def tables() -> dict[str, object]:
         "pairs": _core.parameter_pairs(),
         "controllers": pilots,
         "sensorPilots": [name for name in pilots if name in SENSOR_PILOTS],
+        "ladder": LADDER,
+        "easy": EASY,
+        "debrief": {
+            "words": DEBRIEF,
+            "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
+        },
         "features": {
             "default": len(FEATURES),
             "stg": len(STG_FEATURES),

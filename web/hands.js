@@ -4,7 +4,7 @@ const RIGHT_HAND = { left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", le
 const LEFT_HAND = { left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", fire: ["Space", "ShiftLeft"] };
 const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
-const STICK = 60; // way of a finger to full rudder [px]
+const STICK = 50; // way of a finger to full rudder [px]
 
 /** Returns the keys by seat; a single human may use either side of the keyboard. */
 function keysOf(humans) {
@@ -18,6 +18,18 @@ class Hands {
     this.touch = { rudder: 0, throttle: 0, fires: false };
     this.fired = new Set(); // seats that command a launch
     this.pressed = false; // the gamepad's button in the last frame
+  }
+
+  /** True if the page is made for fingers: texts then speak of the stick. */
+  get isTouch() {
+    return matchMedia("(pointer: coarse)").matches;
+  }
+
+  /** True if a human moves a control now. */
+  get isMoving() {
+    const { rudder, throttle, fires } = this.touch;
+    const pad = this._gamepad();
+    return this.held.size > 0 || this.fired.size > 0 || fires || pad.fires || Boolean(rudder || throttle || pad.rudder);
   }
 
   /** Notes a pressed key; returns true if it is a flight control. */
@@ -87,16 +99,22 @@ class Hands {
       stick.setPointerCapture(event.pointerId);
       start = { x: event.clientX, y: event.clientY };
     });
+    const moveKnob = (x, y) => {
+      stick.style.setProperty("--x", `${STICK * x}px`);
+      stick.style.setProperty("--y", `${STICK * y}px`);
+    };
     stick.addEventListener("pointermove", (event) => {
       if (!start) return;
       const part = (pixels) => Math.min(Math.max(pixels / STICK, -1), 1);
       this.touch.rudder = -part(event.clientX - start.x);
       const lever = part(start.y - event.clientY);
       this.touch.throttle = Math.abs(lever) > 0.3 ? lever : 0;
+      moveKnob(-this.touch.rudder, -lever);
     });
     const end = () => {
       start = null;
       Object.assign(this.touch, { rudder: 0, throttle: 0 });
+      moveKnob(0, 0);
     };
     stick.addEventListener("pointerup", end);
     stick.addEventListener("pointercancel", end);

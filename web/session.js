@@ -71,11 +71,12 @@ class Session {
     this.sim.destroy();
   }
 
+  /** Sets a human's rudder. Its steps, and those of the throttle, make links short. */
   steer(seat, rudder) {
-    this.commands[seat][RUDDER] = rudder;
+    this.commands[seat][RUDDER] = Math.round(rudder * 16) / 16;
   }
 
-  /** Sets a human's throttle lever, which stays where it is put. Its steps make links short. */
+  /** Sets a human's throttle lever, which stays where it is put. */
   setThrottle(seat, throttle) {
     this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
   }

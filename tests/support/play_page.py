@@ -1,0 +1,62 @@
+"""The page to play on in a browser: waits, and fingers on its screen."""
+
+import time
+from collections.abc import Callable
+
+PATIENCE = 60.0  # s
+
+
+def until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Waits until a condition holds."""
+    end = time.monotonic() + patience
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+class Fingers:
+    """A finger that drags the stick, or taps."""
+
+    REACH = 60  # px of a drag
+
+    def __init__(self, page) -> None:
+        self._page = page
+        self._stick: tuple[float, float] | None = None
+
+    def middle(self, element: str) -> tuple[float, float]:
+        """Returns the middle of an element, which must be within the window and uncovered."""
+        x, y, is_free = self._page.evaluate(
+            f"((e) => {{ const r = e.getBoundingClientRect(); "
+            f"const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; "
+            f"return [x, y, e.contains(document.elementFromPoint(x, y))]; }})"
+            f"(document.getElementById('{element}'))"
+        )
+        assert is_free, element
+        return x, y
+
+    def drag(self, way: float) -> None:
+        """Holds the stick to the right (1), to the left (-1), or in its middle."""
+        x, y = self.middle("stick")
+        if self._stick is None:
+            self._send("touchStart", (x, y))
+        at = (x + self.REACH * way, y)
+        if at != self._stick:
+            self._stick = at
+            self._send("touchMove", at)
+
+    def let_go(self) -> None:
+        """Takes the finger from the stick."""
+        if self._stick is not None:
+            self._stick = None
+            self._send("touchEnd")
+
+    def tap(self, element: str) -> None:
+        """Leaves the stick, and taps an element."""
+        self.let_go()
+        self._send("touchStart", self.middle(element))
+        self._send("touchEnd")
+        self._page.frame()
+
+    def _send(self, kind: str, *points: tuple[float, float]) -> None:
+        places = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+        self._page.call("Input.dispatchTouchEvent", type=kind, touchPoints=places)
