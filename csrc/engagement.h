@@ -141,10 +141,17 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   return true;
 }
 
+// The first kind of missile that a fighter in one lane has left; the last kind if it has none.
+static inline int32_t mr_first_kind_left(const MrSim *sim, const MrFighter *f, int lane) {
+  int32_t kind = 0;
+  while (kind < mr_kinds(sim) - 1 && mr_missiles_left(f, kind, lane) < 1) kind++;
+  return kind;
+}
+
 // Launches a missile of the first kind that is left at the nearest enemy that the fighter knows.
 static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
-  int32_t kind = 0, target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
-  while (kind < mr_kinds(sim) - 1 && mr_missiles_left(&b->fighters[fighter], kind, lane) < 1) kind++;
+  int32_t target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
+  int32_t kind = mr_first_kind_left(sim, &b->fighters[fighter], lane);
   return mr_launch_at(sim, b, picture, fighter, kind, target, lane);
 }
 

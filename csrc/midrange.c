@@ -265,6 +265,14 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations) {
+  MrSim full = *sim;
+  full.pictures = NULL;
+  full.observation = observation;
+  full.features = mr_feature_count(observation, sim->sizes[0], sim->sizes[1]);
+  mr_observe(&full, observations);
+}
+
 void mr_observe_states(MrSim *sim, float *states) { observe(sim, (MrOutputs){.to.states = states}); }
 
 int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }
@@ -294,6 +302,11 @@ void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval
 
 void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
   sim->pair_kernel->threat_cone(sim, launch_speed, interval, count, cones);
+}
+
+void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval, int32_t count,
+                         MrHighCone *cones) {
+  sim->kernel->high_threat_cone(sim, env / MR_LANES, env % MR_LANES, fighter, interval, count, cones);
 }
 
 // Access to the state -------------------------------------------------------------------------------------

@@ -366,6 +366,9 @@ void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
+// Observations of the agents [agents][features] as they would be with full information, for a central critic.
+// `observation` is one of the same game without sensors.
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both
@@ -461,17 +464,20 @@ void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrSh
 // The space-time graph, of one against one: the engagement flown ahead, with another manoeuvre of one fighter in each
 // lane. The enemy holds its controls.
 enum {
-  MR_AHEAD_HELD = 0,        // the fighter holds its controls
-  MR_AHEAD_ESCAPES = 1,     // two lanes: it turns left, or right, until its tail is to the enemy; runs at full throttle
+  MR_AHEAD_HELD = 0,  // the fighter holds its controls
+  // two lanes: it turns left, or right, until its tail is to the enemy; runs at full throttle, with height in a dive
+  MR_AHEAD_ESCAPES = 1,
   MR_AHEAD_THREATENED = 3,  // the same two escapes from a missile that the enemy launches now; no other missiles fly
   MR_AHEAD_LANES = 5        // lanes in use; the results of the others mean nothing
 };
 
-// Positions at one moment [m], not-a-number where no missile flies. In the lanes of MR_AHEAD_THREATENED the enemy's
-// missile is in slot 0.
+// Positions and heights at one moment [m], not-a-number where no missile flies. In the lanes of MR_AHEAD_THREATENED the
+// enemy's missile is in slot 0. In the plane heights are 0.
 typedef struct {
   float own[MR_LANES][2];
   float missiles[MR_PAIR_MISSILES][MR_LANES][2];
+  float own_height[MR_LANES];
+  float missile_heights[MR_PAIR_MISSILES][MR_LANES];
 } MrMoment;
 
 // The fate of a missile in one lane. Times are in physics steps from now; -1 is "not within the flight".
@@ -495,8 +501,18 @@ enum { MR_CONE_RUDDERS = 16 };
 typedef struct {
   float points[MR_CONE_RUDDERS][MR_LANES][2];  // m
 } MrCone;
-// Writes `count` cones, `interval` physics steps apart, the first at the launch.
+// Writes `count` cones, `interval` physics steps apart, the first at the launch. Only in the plane.
 void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
+
+// The same with height, for a missile of the first kind that a fighter has left, launched as the fighter flies now. It
+// turns with each share of its lift into each heading, and flies at each climb angle. x is the horizontal distance
+// ahead, y to the left; the third number is the height.
+enum { MR_CONE_SHARES = 8, MR_CONE_CLIMBS = 5 };
+typedef struct {
+  float points[MR_CONE_CLIMBS][MR_CONE_SHARES][MR_LANES][3];  // m
+} MrHighCone;
+void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval, int32_t count,
+                         MrHighCone *cones);
 
 // The observation table.
 typedef struct {

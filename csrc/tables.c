@@ -147,8 +147,9 @@ const MrEvasion *mr_evasions(void) {
 #define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
 MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
 
-#define MR_IS_FLOAT(member) \
-  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
+#define MR_IS_FLOAT(member)                                                                                   \
+  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES]: true,               \
+           float (*)[MR_LANES][2]: true, default: false)
 #define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
 MrLayouts mr_layouts(void) {
   static const MrMember record[] = {MR_MEMBER(MrRecord, env),
@@ -176,7 +177,11 @@ MrLayouts mr_layouts(void) {
       MR_MEMBER(MrShot, aspect_x),     MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed),
       MR_MEMBER(MrShot, target_speed), MR_MEMBER(MrShot, height),   MR_MEMBER(MrShot, target_height),
       MR_MEMBER(MrShot, climb_sine),   MR_MEMBER(MrShot, evasion),  {0}};
-  static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
+  static const MrMember moment[] = {MR_MEMBER(MrMoment, own),
+                                    MR_MEMBER(MrMoment, missiles),
+                                    MR_MEMBER(MrMoment, own_height),
+                                    MR_MEMBER(MrMoment, missile_heights),
+                                    {0}};
   static const MrMember prediction[] = {MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits),
                                         MR_MEMBER(MrPrediction, ended),   MR_MEMBER(MrPrediction, harmless),
                                         MR_MEMBER(MrPrediction, miss),    {0}};

@@ -298,10 +298,29 @@ cdef class Core:
         self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
-    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
-        if observations.shape[0] != rows or observations.shape[1] != self.features:
+    def observe_truth(self, str observation, float[:, ::1] observations):
+        """Writes the agents' observations as they would be with full information.
+
+        Args:
+            observation: one of the same game with full information.
+            observations: float32 [agents, features of that observation].
+        """
+        known = dict(self.parameters, sensing="full")
+        if observation not in _OBSERVATIONS or observation == "stg":
+            raise ValueError(f"observation = {observation!r}: must be of full information")
+        _check_sizes(known, observation)
+        cdef int red = self.red_size, blue = self.fighters - self.red_size
+        cdef int features = mr_feature_count(_OBSERVATIONS[observation], red, blue)
+        self._check_observations(observations, self.agents, features)
+        if self.agents:
+            mr_observe_truth(self._idle(), _OBSERVATIONS[observation], &observations[0, 0])
+
+    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows,
+                                 Py_ssize_t features=0) except -1:
+        features = features or self.features
+        if observations.shape[0] != rows or observations.shape[1] != features:
             raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
-                             f"must be ({rows}, {self.features})")
+                             f"must be ({rows}, {features})")
         return _check_aligned(&observations[0, 0], "observations") if rows else 0
 
     def record_count(self):
@@ -513,7 +532,6 @@ cdef class Core:
         self._check_index(env, seat, MR_SIDES, "seat")
         if self.fighters != MR_SIDES:
             raise ValueError("look_ahead: it flies one against one ahead")
-        _check_plane(self.parameters, "look_ahead")
         _check_moments(interval, count)
         moments = np.empty(count, MOMENT)
         predictions = np.empty((MR_PAIR_MISSILES, MR_LANES), PREDICTION)
@@ -542,4 +560,31 @@ cdef class Core:
         cdef float[:, :, :, ::1] view = out
         with nogil:
             mr_threat_cone(self.sim, launch_speed, interval, count, <MrCone *> &view[0, 0, 0, 0])
+        return out
+
+    def high_threat_cone(self, Py_ssize_t env, Py_ssize_t fighter, Py_ssize_t interval,
+                         Py_ssize_t count):
+        """Returns the possible places of a missile that a fighter launches now; only with height.
+
+        Returns:
+            float32 [count, climbs, turns, headings, 3], m ahead of the fighter on the ground, to
+            the left of it, and high. Otherwise as `threat_cone`.
+
+        Raises:
+            IndexError: no such engagement or fighter.
+            ValueError: no moments, or too many or too far apart; or more than one against one.
+            UsageError: the game is in the plane.
+        """
+        _check_height(self.parameters, "high_threat_cone")
+        self._check_index(env, fighter, MR_SIDES, "fighter")
+        if self.fighters != MR_SIDES:
+            raise ValueError("high_threat_cone: it is of one against one")
+        _check_moments(interval, count)
+        out = np.empty((count, MR_CONE_CLIMBS, MR_CONE_SHARES, MR_LANES, 3), np.float32)
+        cdef float[:, :, :, :, ::1] view = out
+        cdef MrSim *sim = self._begin()
+        with nogil:
+            mr_high_threat_cone(sim, env, fighter, interval, count,
+                                <MrHighCone *> &view[0, 0, 0, 0, 0])
+        self.busy = False
         return out

@@ -79,7 +79,10 @@ SHOT = np.dtype([
     ("launch_speed", "f4"), ("target_speed", "f4"), ("height", "f4"), ("target_height", "f4"),
     ("climb_sine", "f4"), ("evasion", "i4"),
 ])
-MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2))])
+MOMENT = np.dtype([
+    ("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2)),
+    ("own_height", "f4", MR_LANES), ("missile_heights", "f4", (MR_PAIR_MISSILES, MR_LANES)),
+])
 PREDICTION = np.dtype([
     ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
 ])

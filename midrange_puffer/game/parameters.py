@@ -100,6 +100,7 @@ LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
     "ace", "patient",
 )  # fmt: skip
+EASY = "shooter"  # the pilot of the ladder that a new player meets: it never evades
 SELF = "self"
 POOL = "pool"
 HUMAN = "human"
