@@ -4,6 +4,7 @@ import re
 import runpy
 import sys
 import threading
+import time
 
 import pytest
 from places import EXAMPLES
@@ -25,6 +26,7 @@ def start(capsys, *words: str) -> tuple[threading.Thread, list[str], list[int]]:
     thread.start()
     text = ""
     while "curl" not in text and thread.is_alive():
+        time.sleep(0.02)
         text += capsys.readouterr().out
     return thread, text.splitlines(), statuses
 
