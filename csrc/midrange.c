@@ -265,11 +265,35 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
-void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations) {
+// The observation with full information in a game of this one.
+static MrObservation without_sensors(MrObservation observation) {
+  switch (observation) {
+    case MR_OBSERVE_RADAR:
+      return MR_OBSERVE_DEFAULT;
+    case MR_OBSERVE_TEAM_RADAR:
+      return MR_OBSERVE_TEAM;
+    case MR_OBSERVE_RADAR_HEIGHT:
+      return MR_OBSERVE_HEIGHT;
+    case MR_OBSERVE_RADAR_HEIGHT_2:
+      return MR_OBSERVE_HEIGHT_2;
+    case MR_OBSERVE_RADAR_HEIGHT_3:
+      return MR_OBSERVE_HEIGHT_3;
+    case MR_OBSERVE_TEAM_RADAR_HEIGHT:
+      return MR_OBSERVE_TEAM_HEIGHT;
+    default:
+      return observation;
+  }
+}
+
+int32_t mr_truth_features(const MrSim *sim) {
+  return mr_feature_count(without_sensors(sim->observation), sim->sizes[0], sim->sizes[1]);
+}
+
+void mr_observe_truth(MrSim *sim, float *observations) {
   MrSim full = *sim;
   full.pictures = NULL;
-  full.observation = observation;
-  full.features = mr_feature_count(observation, sim->sizes[0], sim->sizes[1]);
+  full.observation = without_sensors(sim->observation);
+  full.features = mr_truth_features(sim);
   mr_observe(&full, observations);
 }
 
