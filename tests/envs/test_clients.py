@@ -40,9 +40,7 @@ def test_a_client_runs(script, steps, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("script", "steps"), [("sb3_ppo.py", 60_000), ("cleanrl_ppo.py", 160_000)]
-)
+@pytest.mark.parametrize(("script", "steps"), [("sb3_ppo.py", 60_000), ("cleanrl_ppo.py", 160_000)])
 def test_clients_learn_to_win_against_straight(tmp_path, script, steps):
     """Scores over 256 engagements that are never lost: standard errors of at most 0.016."""
     csv = tmp_path / "curve.csv"
