@@ -43,9 +43,10 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "scenes.js", "spacetime.js", "status.js"),
-    *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
+    *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "coder.js", "link.js"),
+    "onnx.js",
     *("kept.js", "aim.js", "hands.js", "warnings.js", "debrief.js", "ladder.js", "lessons.js"),
-    "play.js",
+    *("daily.js", "sharing.js", "play.js"),
 )
 SOURCES = [
     *(

@@ -19,6 +19,7 @@ let [plane, graph, status, lookout] = [null, null, null, null];
 let [rewinding, rewound] = [false, 0];
 let counted = null; // the noted result of the present fight: opponent and place in the score
 let overSince = 0; // s since the end was first shown
+let daily = null; // {day, tries} of a fight of the day, and its result in words
 
 /** Returns the players and the parameters chosen in the sidebar. */
 function chosen() {
@@ -91,7 +92,7 @@ function take(next) {
   session = next;
   hands.lever = undefined;
   hands.letGo();
-  [rewinding, counted, overSince] = [false, null, 0];
+  [rewinding, counted, overSince, daily] = [false, null, 0, null];
   lookout = session.humans.length ? new Lookout(session.humans[0]) : null;
   settings.picture = "truth";
   renew();
@@ -132,6 +133,7 @@ function frame(now, before) {
   }
   overSince = session.isOver ? overSince + seconds : 0;
   if (session.isOver && !counted) count();
+  checkLinked();
   lessons.look(session, seconds);
   renew();
   lookout?.look(session.fight, fights[session.fight.radar ? SEATS[lookout.seat] : "truth"]);
@@ -145,6 +147,7 @@ function rewind(seconds) {
   if (!decisions) return;
   rewound -= decisions * session.decision;
   session.rewind(decisions);
+  daily = null; // a result is of a fight without going back
   if (counted) note(-1); // the fight is open again
   counted = null;
 }
@@ -178,6 +181,8 @@ function showOutcome(result) {
   const opponent = players[1 - human];
   if (opponent === "champion" && result === 0) lines.push("You have beaten the champion: the end of the ladder.");
   showLines(element("debrief"), lines.map((line) => [["", line]]));
+  if (daily) daily.words = dailyResult(daily.day, daily.tries, session, result);
+  element("copy-result").hidden = !daily;
   const [easier, harder] = isAlone ? ladder.around(opponent) : [null, null];
   showRung("easier", "Easier", easier);
   showRung("harder", "Harder", harder);
@@ -291,62 +296,6 @@ function takeOver(seat) {
   say(`You fly ${SEATS[seat]} from here on.`);
 }
 
-async function save() {
-  const bytes = await writeReplay(session);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([bytes]));
-  link.download = `midrange-${session.engagement}.replay`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-/** Opens a file: a replay, or a policy to fly against. */
-async function open(file) {
-  try {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    if (file.name.endsWith(".onnx")) meet(file.name, await readOnnx(bytes, tables));
-    else again(await readReplay(bytes, tables));
-  } catch (error) {
-    say(error.message);
-  }
-}
-
-/** Flies a recorded fight again. */
-function again(recorded) {
-  take(new Session(core, { ...recorded, policies }));
-  say("A recorded fight: it flies as it went. Red or Blue of “Take over” lets you change it.");
-}
-
-/** Flies against a policy of the player. */
-function meet(name, network) {
-  policies[name] = new Network(core, network);
-  for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
-  element("blue-player").value = name;
-  element("sensing").checked = network.sensing === "radar";
-  startFight();
-  if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
-}
-
-/** Puts the fight into the address and, if the browser allows it, into the clipboard. */
-async function share() {
-  history.replaceState(null, "", await linkOf(session));
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say("A link to this fight is in the clipboard, and in the address.");
-  } catch {
-    say("The address is now a link to this fight.");
-  }
-}
-
-async function readAddress() {
-  try {
-    const recorded = await readLink(location.hash);
-    if (recorded) again(recorded);
-  } catch (error) {
-    say(error.message);
-  }
-}
-
 /** Shows or hides the help; the fight is paused meanwhile. */
 function toggleHelp() {
   const help = element("help");
@@ -363,7 +312,8 @@ function toggleHelp() {
 
 /** Flies again from the same start. */
 function flyAgain() {
-  if (!lessons.repeat()) startFight();
+  if (daily) startDaily(daily.day);
+  else if (!lessons.repeat()) startFight();
 }
 
 const flyNext = () => startFight((session.engagement + 1) % STARTS);
@@ -384,6 +334,8 @@ const BUTTONS = {
   "fit": () => { settings.follow = "both"; },
   "take-red": () => takeOver(0),
   "take-blue": () => takeOver(1),
+  "daily": () => startDaily(today()),
+  "copy-result": () => copy(daily.words, `Copied: ${daily.words}`, daily.words),
   "save": save,
   "share": share,
   "open": () => element("file").click(),

@@ -1,6 +1,7 @@
 // A fight that humans may fly in, whose time can be paused, scaled and rewound. A decision is a physics step, as in
 // replays/session.py with a human. Policies decide every `substeps` steps and hold rudder and throttle in between.
 
+const CONTROL_STEPS = 16; // of a human's rudder and throttle
 const HUMAN = "human";
 const TIME_SCALES = [0.25, 0.5, 1, 2, 4, 8, 16];
 const MAX_LAG = 0.1; // most seconds of a frame that are flown
@@ -27,7 +28,7 @@ class Session {
   /**
    * `players`: red and blue, each HUMAN, a pilot's name or a policy's name. `policies`: networks by
    * name. `parameters`: those that differ from the defaults. `record`: controls [decision][seat] to
-   * fly again before anything else.
+   * fly again before anything else; null for a seat whose pilot or policy decides anew.
    */
   constructor(core, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
     const { controllers, defaults } = core.tables;
@@ -73,12 +74,12 @@ class Session {
 
   /** Sets a human's rudder. Its steps, and those of the throttle, make links short. */
   steer(seat, rudder) {
-    this.commands[seat][RUDDER] = Math.round(rudder * 16) / 16;
+    this.commands[seat][RUDDER] = Math.round(rudder * CONTROL_STEPS) / CONTROL_STEPS + 0; // never −0
   }
 
   /** Sets a human's throttle lever, which stays where it is put. */
   setThrottle(seat, throttle) {
-    this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
+    this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * CONTROL_STEPS) / CONTROL_STEPS;
   }
 
   fire(seat) {
@@ -103,8 +104,10 @@ class Session {
 
   /** Flies one decision: as recorded, or with the humans' and the policies' commands. */
   step() {
-    if (this.isReplayed) this.commands = this.record[this.controls.length].map((row) => [...row]);
-    else if (this.controls.length % this.hold === 0) this._askPolicies();
+    const recorded = this.record[this.controls.length] ?? [];
+    const isGiven = recorded.length > 0 && recorded.every(Boolean);
+    if (!isGiven && this.controls.length % this.hold === 0) this._askPolicies();
+    recorded.forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
     this.sim.step(this.commands);
     this.controls.push(this._flown());
     if (this.controls.length % HASH_INTERVAL === 0) this.hashes.push(this.sim.fightHash);

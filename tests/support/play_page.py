@@ -14,6 +14,18 @@ def until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
         time.sleep(0.05)
 
 
+def key(page, code: str, kind: str) -> None:
+    """Sends an event of a key, "keyDown" or "keyUp"."""
+    names = {"Space": " ", "Backspace": "Backspace"}
+    page.call("Input.dispatchKeyEvent", type=kind, code=code, key=names.get(code, code[-1].lower()))
+
+
+def press(page, code: str) -> None:
+    """Presses a key and lets it go."""
+    for kind in ("keyDown", "keyUp"):
+        key(page, code, kind)
+
+
 class Fingers:
     """A finger that drags the stick, or taps."""
 

@@ -7,7 +7,7 @@ import pytest
 from browser import NEEDED
 from pages import click, colour_count, is_shown, status, text
 from places import ROOT
-from play_page import Fingers, until
+from play_page import Fingers, key, press, until
 from web_page import COMPILER, NODE
 
 from midrange_puffer.replays.replay import Replay
@@ -21,16 +21,6 @@ def page(newcomer):
     """The page of a visitor who declines the lessons, with a new fight."""
     click(newcomer, "lesson-end")
     return newcomer
-
-
-def key(page, code: str, kind: str) -> None:
-    names = {"Space": " ", "Backspace": "Backspace"}
-    page.call("Input.dispatchKeyEvent", type=kind, code=code, key=names.get(code, code[-1].lower()))
-
-
-def press(page, code: str) -> None:
-    for kind in ("keyDown", "keyUp"):
-        key(page, code, kind)
 
 
 def choose(page, element: str, value: object) -> None:
@@ -183,6 +173,7 @@ def test_a_fight_flown_here_is_a_replay_of_the_package(page):
     data = page.evaluate(
         "saved.then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))))"
     )
+    assert text(page, "message").startswith("Saved midrange-")
     replay = Replay.from_bytes(base64.b64decode(data))
     replay.verify()
     assert replay.names == ("human", "champion")
@@ -226,20 +217,6 @@ def test_it_fits_phones_and_desktops(page, size):
         "(document.getElementById('plane').getBoundingClientRect())"
     )
     assert min(plane) > 150
-
-
-def test_a_link_in_the_address_flies_the_fight_again(page, address):
-    press(page, "Space")
-    until(lambda: seconds(page) > 2)
-    press(page, "KeyP")
-    click(page, "share")
-    until(lambda: "#fight=" in page.evaluate("location.href"))
-    link = page.evaluate("location.href")
-    page.open("about:blank")
-    page.open(link)
-    until(lambda: text(page, "message").startswith("A recorded fight"))
-    until(lambda: status(page)["missiles"][0].startswith("5 left"))
-    page.requests[:] = [one.partition("#")[0] for one in page.requests if one != "about:blank"]
 
 
 def test_an_exported_policy_of_ones_own_flies(page, tmp_path):
