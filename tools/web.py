@@ -56,8 +56,9 @@ SCRIPTS = (
     *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
     *("webgl.js", "camera.js", "camera_bodies.js"),
     *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
-    *("replay_file.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js", "warnings.js"),
-    *("debrief.js", "ladder.js", "lessons.js", "height.js", "views.js", "play.js"),
+    *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
+    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sharing.js"),
+    *("height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.

@@ -30,7 +30,7 @@ EXPORT(web_set_parameter) void web_set_parameter(int32_t row, double value) {
   }
 }
 
-// Returns a part of the configuration with the types of the game with height. web/types.js fills it, by PARTS.
+// Returns a part of the configuration with the types of the game with height. web/types.js fills it, by TYPE_PARTS.
 EXPORT(web_types) void *web_types(int32_t part) {
   void *const parts[] = {config.aircraft,        config.missiles, config.aircraft_weights,
                          config.missile_weights, config.loads,    config.load_types};

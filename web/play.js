@@ -19,6 +19,7 @@ let [views, status, lookout] = [null, null, null];
 let [rewinding, rewound] = [false, 0];
 let counted = null; // the noted result of the present fight: opponent and place in the score
 let overSince = 0; // s since the end was first shown
+let daily = null; // {day, tries} of a fight of the day, and its result in words
 
 /** Returns the players and the parameters chosen in the sidebar. */
 function chosen() {
@@ -67,7 +68,6 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
 function beginLesson({ players, parameters, engagement }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
   element("sensing").checked = parameters.sensing === "radar";
-  element("height").checked = false;
   settings.view = "plane";
   take(new Session(core, { players, policies, engagement, parameters }));
 }
@@ -97,7 +97,7 @@ function take(next) {
   session = next;
   hands.lever = undefined;
   hands.letGo();
-  [rewinding, counted, overSince] = [false, null, 0];
+  [rewinding, counted, overSince, daily] = [false, null, 0, null];
   const [human] = session.humans;
   lookout = human === undefined ? null : session.sim.hasHeight ? new HeightLookout(session, human) : new Lookout(human);
   settings.picture = "truth";
@@ -106,6 +106,8 @@ function take(next) {
   views ??= new Views(fights, settings);
   element("status").tBodies[0].replaceChildren(); // fights with height have more rows
   status = new Status(element("status"), element("range-line"), fights, settings);
+  element("height").checked = session.sim.hasHeight;
+  element("types").hidden = !session.sim.hasHeight;
   settings.fighter = human ?? 0;
   views.reset();
   say("");
@@ -137,6 +139,7 @@ function frame(now, before) {
   }
   overSince = session.isOver ? overSince + seconds : 0;
   if (session.isOver && !counted) count();
+  checkLinked();
   lessons.look(session, seconds);
   renew();
   lookout?.look(session.fight, fights[session.fight.radar ? SEATS[lookout.seat] : "truth"]);
@@ -150,6 +153,7 @@ function rewind(seconds) {
   if (!decisions) return;
   rewound -= decisions * session.decision;
   session.rewind(decisions);
+  daily = null; // a result is of a fight without going back
   if (counted) note(-1); // the fight is open again
   counted = null;
 }
@@ -183,6 +187,8 @@ function showOutcome(result) {
   const opponent = players[1 - human];
   if (opponent === "champion" && result === 0) lines.push("You have beaten the champion: the end of the ladder.");
   showLines(element("debrief"), lines.map((line) => [["", line]]));
+  if (daily) daily.words = dailyResult(daily.day, daily.tries, session, result);
+  element("copy-result").hidden = !daily;
   const [easier, harder] = isAlone ? ladder.around(opponent) : [null, null];
   showRung("easier", "Easier", easier);
   showRung("harder", "Harder", harder);
@@ -296,63 +302,6 @@ function takeOver(seat) {
   say(`You fly ${SEATS[seat]} from here on.`);
 }
 
-async function save() {
-  const bytes = await writeReplay(session);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([bytes]));
-  link.download = `midrange-${session.engagement}.replay`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-/** Opens a file: a replay, or a policy to fly against. */
-async function open(file) {
-  try {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    if (file.name.endsWith(".onnx")) meet(file.name, await readOnnx(bytes, tables));
-    else again(await readReplay(bytes, tables));
-  } catch (error) {
-    say(error.message);
-  }
-}
-
-/** Flies a recorded fight again. */
-function again(recorded) {
-  take(new Session(core, { ...recorded, policies }));
-  say("A recorded fight: it flies as it went. Red or Blue of “Take over” lets you change it.");
-}
-
-/** Flies against a policy of the player. */
-function meet(name, network) {
-  policies[name] = new Network(core, network);
-  for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
-  element("blue-player").value = name;
-  element("sensing").checked = network.sensing === "radar";
-  element("height").checked = network.dimensions === 3;
-  startFight();
-  if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
-}
-
-/** Puts the fight into the address and, if the browser allows it, into the clipboard. */
-async function share() {
-  history.replaceState(null, "", await linkOf(session));
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say("A link to this fight is in the clipboard, and in the address.");
-  } catch {
-    say("The address is now a link to this fight.");
-  }
-}
-
-async function readAddress() {
-  try {
-    const recorded = await readLink(location.hash);
-    if (recorded) again(recorded);
-  } catch (error) {
-    say(error.message);
-  }
-}
-
 /** Shows or hides the help; the fight is paused meanwhile. */
 function toggleHelp() {
   const help = element("help");
@@ -369,7 +318,8 @@ function toggleHelp() {
 
 /** Flies again from the same start. */
 function flyAgain() {
-  if (!lessons.repeat()) startFight();
+  if (daily) startDaily(daily.day);
+  else if (!lessons.repeat()) startFight();
 }
 
 const flyNext = () => startFight((session.engagement + 1) % STARTS);
@@ -391,6 +341,8 @@ const BUTTONS = {
   "fit": () => { settings.follow = "both"; },
   "take-red": () => takeOver(0),
   "take-blue": () => takeOver(1),
+  "daily": () => startDaily(today()),
+  "copy-result": () => copy(daily.words, `Copied: ${daily.words}`, daily.words),
   "save": save,
   "share": share,
   "open": () => element("file").click(),

@@ -1,6 +1,7 @@
 // A fight that humans may fly in, whose time can be paused, scaled and rewound. A decision is a physics step, as in
 // replays/session.py with a human. Policies decide every `substeps` steps and hold their controls in between.
 
+const CONTROL_STEPS = 16; // of a human's rudder and throttle
 const HUMAN = "human";
 const TIME_SCALES = [0.25, 0.5, 1, 2, 4, 8, 16];
 const MAX_LAG = 0.1; // most seconds of a frame that are flown
@@ -27,7 +28,7 @@ class Session {
   /**
    * `players`: red and blue, each HUMAN, a pilot's name or a policy's name. `policies`: networks by
    * name. `parameters`: those that differ from the defaults. `record`: controls [decision][seat] to
-   * fly again before anything else.
+   * fly again before anything else; null for a seat whose pilot or policy decides anew.
    */
   constructor(core, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
     const { controllers, defaults } = core.tables;
@@ -75,12 +76,12 @@ class Session {
 
   /** Sets a human's rudder. Its steps, and those of the throttle, make links short. */
   steer(seat, rudder) {
-    this.commands[seat][this.columns.rudder] = Math.round(rudder * 16) / 16;
+    this.commands[seat][this.columns.rudder] = inSteps(rudder, -1);
   }
 
   /** Sets a human's climb, 1 steepest climb to -1 steepest dive, in a game with height. */
   climb(seat, climb) {
-    if (this.sim.hasHeight) this.commands[seat][this.columns.climb] = Math.round(climb * 16) / 16;
+    if (this.sim.hasHeight) this.commands[seat][this.columns.climb] = inSteps(climb, -1);
   }
 
   throttleOf(seat) {
@@ -89,7 +90,7 @@ class Session {
 
   /** Sets a human's throttle lever, which stays where it is put. */
   setThrottle(seat, throttle) {
-    this.commands[seat][this.columns.throttle] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
+    this.commands[seat][this.columns.throttle] = inSteps(throttle, 0);
   }
 
   /** Commands a launch; of a load the first type that is left is launched. */
@@ -115,8 +116,10 @@ class Session {
 
   /** Flies one decision: as recorded, or with the humans' and the policies' commands. */
   step() {
-    if (this.isReplayed) this.commands = this.record[this.controls.length].map((row) => [...row]);
-    else if (this.controls.length % this.hold === 0) this._askPolicies();
+    const recorded = this.record[this.controls.length] ?? [];
+    const isGiven = recorded.length > 0 && recorded.every(Boolean);
+    if (!isGiven && this.controls.length % this.hold === 0) this._askPolicies();
+    recorded.forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
     const before = this.sim.read("fighter");
     this.sim.step(this.commands);
     this.controls.push(this._flown(before));
@@ -191,4 +194,9 @@ class Session {
 function stocksOf(states, seat) {
   const [all, ...later] = STOCKS.map((name) => states[name]?.[seat] ?? 0);
   return [all - later.reduce((sum, count) => sum + count, 0), ...later];
+}
+
+/** Returns a control in the steps of a human's controls, from `least` to 1; never −0. */
+function inSteps(value, least) {
+  return Math.round(Math.min(Math.max(value, least), 1) * CONTROL_STEPS) / CONTROL_STEPS + 0;
 }

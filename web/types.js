@@ -2,7 +2,7 @@
 
 const KINDS = ["aircraft", "missile"];
 const TYPE_NAME = /^[a-z][a-z0-9_]{0,31}$/;
-const PARTS = { // of the core's configuration, in the order of web/core.c
+const TYPE_PARTS = { // of the core's configuration, in the order of web/core.c
   aircraft: 0, missile: 1, aircraftShares: 2, missileShares: 3, loads: 4, loadTypes: 5,
 };
 const DRAWN = 10; // numbers of an MrDrawnTypes
@@ -79,7 +79,7 @@ function gameTypes(parameters, { types: tables }) {
 /** Writes a game's types into the core's configuration, for the next simulation. */
 function setTypes(core, game) {
   const { most, mostKinds } = core.tables.types;
-  const at = (part) => core.wasm.web_types(PARTS[part]);
+  const at = (part) => core.wasm.web_types(TYPE_PARTS[part]);
   for (const kind of KINDS) {
     const { values, shares } = game[kind];
     core.floats(at(kind), values.flat().length).set(values.flat());

@@ -18,13 +18,13 @@ def until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
 
 
 def key(page, code: str, kind: str) -> None:
-    """Presses ("keyDown") or releases ("keyUp") a key by its code."""
+    """Sends an event of a key, "keyDown" or "keyUp"."""
     names = {"Space": " ", "Backspace": "Backspace"}
     page.call("Input.dispatchKeyEvent", type=kind, code=code, key=names.get(code, code[-1].lower()))
 
 
 def press(page, code: str) -> None:
-    """Presses and releases a key."""
+    """Presses a key and lets it go."""
     for kind in ("keyDown", "keyUp"):
         key(page, code, kind)
 

@@ -21,7 +21,7 @@ NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 WITHOUT_PAGE = (
     *("data.js", "scenes.js", "knowledge.js", "types.js", "core.js", "shots.js", "ahead.js"),
     *("graph.js", "live.js", "kept.js", "aim.js", "warnings.js", "debrief.js", "ladder.js"),
-    *("session.js", "replay_file.js", "link.js", "onnx.js"),
+    *("session.js", "replay_file.js", "coder.js", "link.js", "daily.js", "onnx.js"),
 )
 HEAD = """
 import {{ readFileSync, writeFileSync }} from "fs";

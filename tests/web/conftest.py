@@ -7,7 +7,7 @@ import pytest
 from browser import Browser
 from pages import text
 from play_page import until
-from web_page import builder
+from web_page import Core, builder
 
 LARGEST = 1_200_000  # bytes of the page
 
@@ -16,6 +16,12 @@ LARGEST = 1_200_000  # bytes of the page
 def wasm(tmp_path_factory) -> Path:
     """Returns the core in WebAssembly."""
     return builder().compile_core(tmp_path_factory.mktemp("wasm"))
+
+
+@pytest.fixture(scope="module")
+def core(wasm, tmp_path_factory) -> Core:
+    """Returns the core with the page's scripts, to be run by node."""
+    return Core(wasm, tmp_path_factory.mktemp("core"))
 
 
 @pytest.fixture(scope="session")

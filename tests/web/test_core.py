@@ -9,7 +9,7 @@ import pytest
 import team_fights
 import torch
 from needs import nightly
-from web_page import COMPILER, NODE, Core
+from web_page import COMPILER, NODE
 
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
@@ -29,11 +29,6 @@ pytestmark = [COMPILER, NODE]
 
 FAR = "medium burn_time=12, agile=light thrust=15"  # types with height
 NEAR = {"start_range_min": 30_000, "start_range_max": 30_000}
-
-
-@pytest.fixture(scope="module")
-def core(wasm, tmp_path_factory) -> Core:
-    return Core(wasm, tmp_path_factory.mktemp("core"))
 
 
 def fights(count: int) -> list[dict]:
@@ -372,85 +367,6 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
             assert (told["hits"], told["ended"]) == (missile.hits, missile.ended)
             assert told["escapeMiss"] == pytest.approx(missile.escape_miss)
     assert found[0]["missiles"] or found[1]["missiles"]
-
-
-def test_a_link_reproduces_the_fight(core):
-    """A link has all controls; a damaged one is refused."""
-    found = core.run(
-        """
-        const session = new Session(core, { ...told, policies });
-        for (let i = 0; i < 500 && !session.isOver; i += 1) {
-          session.steer(0, Math.sign(Math.sin(i / 50)));
-          if (i % 100 === 0) session.fire(0);
-          session.step();
-        }
-        const link = await linkOf(session);
-        const other = new Session(core, { ...(await readLink(link)), policies });
-        while (other.isReplayed) other.step();
-        const refused = await readLink(link.slice(0, -9)).catch((error) => error.message);
-        answer([link.length, session.sim.fightHash === other.sim.fightHash, refused,
-          await readLink("#nothing")]);
-        """,
-        {"players": ("human", "champion"), "seed": 2, "engagement": 9, "parameters": NEAR},
-    )
-    length, is_same, refused, nothing = found
-    assert length < 8_000  # short enough for every browser and most programs that pass it on
-    assert is_same
-    assert "damaged" in refused
-    assert nothing is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"parameters": {"missile_thrust": 1e30}}, "missile_thrust = 1e+30 is not possible."),
-        ({"parameters": {"missile_thrust": None}}, "missile_thrust = null is not possible."),
-        ({"parameters": {"ammunition": 2.5}}, "ammunition = 2.5 is not possible."),
-        ({"parameters": {"sensing": "all"}}, "sensing = all is not possible."),
-        ({"parameters": {"toString": 1}}, "There is no parameter toString."),
-        ({"parameters": {"start_range_min": 90_000}}, "start_range_min is greater than"),
-        ({"parameters": {"dimensions": 3, "sensing": "radar"}}, "With height there are no sensors"),
-        ({"parameters": {"dimensions": 4}}, "dimensions = 4 is not possible."),
-        ({"parameters": {"dimensions": 3, "types": 1}}, "types = 1 is not possible."),
-        *(
-            ({"parameters": {"dimensions": 3, name: text}}, f"“{text}” is not possible as types")
-            for name, text in (
-                *(("types", f"light {change}") for change in ("thrust=1e30", "lift=2", "thrust")),
-                ("types", "quick=jet"),
-                ("types", "__proto__=light"),
-                *(("red_aircraft", mix) for mix in ("heavy:0", "light:1,medium:1", "toString")),
-                ("blue_missiles", "medium:7"),
-                ("blue_missiles", "medium:1.5"),
-            )
-        ),
-        ({"players": ("human", "notcher")}, "That pilot needs sensors."),
-        ({"engagement": 2.5}, "There is no start 2.5, 0."),
-        ({"engagement": -1}, "There is no start -1, 0."),
-        ({"seed": "x"}, "There is no seed x."),
-        ({"decisions": 1_000_000_000}, "damaged"),
-    ],
-)
-def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why):
-    """A link may come from anywhere, and the core trusts its caller."""
-    found = core.run(
-        """
-        const { decisions = 0, ...others } = told;
-        const plain = { players: ["human", "ace"], seed: 0, engagement: 0, parameters: {} };
-        const session = { ...plain, ...others };
-        const bytes = join(new TextEncoder().encode(
-          `${JSON.stringify({ ...session, decisions })}\n`), packControls([]));
-        const link = `#fight=${toBase64(await deflate(bytes))}`;
-        try {
-          const fight = new Session(core, { ...(await readLink(link)), policies });
-          answer(["flown", fight.pilots]);
-        } catch (error) {
-          answer(["refused", error.message]);
-        }
-        """,
-        changes,
-    )
-    assert found[0] == "refused", found
-    assert why in found[1]
 
 
 def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):

@@ -128,6 +128,7 @@ def test_replays_of_both_games_open_and_a_flown_fight_is_a_replay(page, tmp_path
         give(page, path)
         until(lambda has_side=has_side: is_shown(page, "side") == has_side)
         assert text(page, "message").startswith("A recorded fight")
+    choose(page, "red-player", "human")
     choose(page, "height", True)
     key(page, "KeyT", "keyDown")
     press(page, "Space")

@@ -87,8 +87,13 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+const shownLines = new WeakMap(); // of elements, as text
+
 /** Shows lines of parts [class, text] as paragraphs of an element. */
 function showLines(element, lines) {
+  const text = JSON.stringify(lines);
+  if (shownLines.get(element) === text) return; // layout takes time
+  shownLines.set(element, text);
   element.replaceChildren(...lines.map((parts) => {
     const paragraph = document.createElement("p");
     for (const [className, textContent] of parts) {
