@@ -17,7 +17,7 @@ from midrange_puffer.game.envelope import (
     shots_core,
 )
 from midrange_puffer.game.parameters import Parameters
-from midrange_puffer.game.paths import FighterPath
+from midrange_puffer.game.paths import FighterPath, Types
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
@@ -57,9 +57,7 @@ class FlyOuts:
         types: As of `Paths.types`.
     """
 
-    def __init__(
-        self, parameters: Parameters, types: Mapping[str, list[list[tuple[str, str]]]]
-    ) -> None:
+    def __init__(self, parameters: Parameters, types: Types) -> None:
         self._parameters, self._types = parameters, types
         self._cores: dict[tuple[int, int], _core.Core] = {}
 
@@ -84,21 +82,21 @@ class FlyOuts:
         pairs: Sequence[tuple[Flight, Flight]],
         count: int,
         progress: Callable[[int], None] = lambda count: None,
+        kind: int = 0,
     ) -> np.ndarray:
         """Returns launch zones: the ranges of `SHOWN` on every bearing, by a coarse search.
-
-        They are of the first type in the side's load.
 
         Args:
             side: The side that fires.
             pairs: Its fighter and the enemy, whose height, course and speed count.
             count: The number of bearings, counter-clockwise from the nose.
             progress: Called with the number of bearings done.
+            kind: The place of the missile's type in the load of its fighter.
 
         Returns:
             [pairs, edges, bearings], ranges on the ground [m].
         """
-        game = self._game(side)
+        game = self._game(side, kind)
         turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
         shots = [_shots(own, enemy, own.heading + turns) for own, enemy in pairs]
         ahead = np.array([[1.0, 0.0]])
@@ -109,7 +107,7 @@ class FlyOuts:
         ranges = [getattr(edges, name).reshape(len(pairs), count) for name in SHOWN]
         return np.stack(ranges, axis=1)
 
-    def _game(self, side: int, kind: int = 0) -> dict[str, Any]:
+    def _game(self, side: int, kind: int) -> dict[str, Any]:
         """Returns the relevant parameters of a side's shots.
 
         The core's fly-outs are of red's missiles at blue's aircraft.

@@ -140,8 +140,7 @@ def _of_death(
         how = "a dive, full rudder" if has_height else "full rudder"
         why = f"Until {until} {how} and running away would have saved you."
     elif zone == INSIDE:
-        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you"
-        why += "." if has_height else ": E shows it."
+        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
     else:
         why = "From the launch on neither escape was open: you had too far to turn."
     return [f"{fired}, {zone}.", why]

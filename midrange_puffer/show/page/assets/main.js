@@ -3,7 +3,7 @@
 const element = (id) => document.getElementById(id);
 const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const CHOICES = {
-  view: fight.hasHeight ? ["plane"] : ["plane", "spacetime"],
+  view: ["plane", "spacetime"],
   follow: ["both", ...(fight.isTeam ? ["one"] : SEATS), "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
@@ -39,6 +39,7 @@ function draw() {
   const inPlane = settings.view === "plane";
   element("plane").hidden = !inPlane;
   element("graph").hidden = inPlane;
+  element("side").hidden = !inPlane || !fight.hasHeight;
   status.draw(player.time);
   drawCaption();
   drawButtons();
@@ -71,11 +72,10 @@ function drawButtons() {
     element(name).hidden = settings.view !== "plane";
   }
   element("picture").hidden = !fight.radar;
-  element("view-plane").hidden = fight.hasHeight;
   // A side knows only its own graph.
   SEATS.forEach((seat, side) => {
     const isUnknown = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
-    element(`view-${seat}`).hidden = fight.hasHeight || isUnknown;
+    element(`view-${seat}`).hidden = isUnknown;
   });
   setText(element("play"), player.playing ? "Pause" : "Play");
 }
@@ -106,7 +106,6 @@ function choose(number) {
 
 /** Shows the space-time graph of a side; in teams chooses its next living fighter. */
 function showSide(side) {
-  if (fight.hasHeight) return; // without a graph
   if (!fight.isTeam) {
     show("spacetime", side);
     return;
