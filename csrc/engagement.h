@@ -20,8 +20,8 @@
 
 static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
-// A fighter's `fire` for this control: above 0.5 a shot. With height k means the level k, the k-th kind of missile. In
-// teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
+// A fighter's `fire` for this control: above 0.5 a shot. In one against one with height k means the level k, the k-th
+// kind of missile. In teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
 // is no shot.
 static inline int32_t mr_fire_of(const MrSim *sim, float control) {
   int32_t highest = mr_fire_levels(sim) - 1;
@@ -166,7 +166,7 @@ static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      int32_t kind = MR_DIMENSIONS == 3 ? fighter->fire[i] - 1 : 0;
+      int32_t kind = MR_DIMENSIONS == 3 && MR_SIDE == 1 ? fighter->fire[i] - 1 : 0;
       if (wants[i]) mr_launch_at(sim, b, picture, f, kind, mr_shot_at(sim, b, picture, f, i), i);
     }
   }

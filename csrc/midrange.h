@@ -112,7 +112,8 @@ typedef enum {
 } MrSource;
 
 // Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
-// TEAM to teams, those with HEIGHT to the game with height, the others to one against one in the plane.
+// TEAM to teams, those with HEIGHT to the game with height. The others belong to full information, one against one and the
+// plane.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
@@ -122,6 +123,7 @@ typedef enum {
   MR_OBSERVE_HEIGHT,
   MR_OBSERVE_HEIGHT_2,  // with height where fighters carry two kinds of missiles, and three
   MR_OBSERVE_HEIGHT_3,
+  MR_OBSERVE_TEAM_HEIGHT,
   MR_OBSERVATION_COUNT
 } MrObservation;
 
@@ -184,7 +186,7 @@ typedef struct {
   float x, y, z, direction_x, direction_y, direction_z, speed, rudder;
 } MrMissileState;
 
-// The types that a side flies in an engagement with height, and factors by which these are varied.
+// The types that a fighter flies in an engagement with height, and factors by which these are varied: those of its side.
 typedef struct {
   int32_t aircraft, missile;  // numbers of the types in MrConfig; of a load, its first kind
   // Of the aircraft; drag is that without lift.
@@ -360,6 +362,9 @@ void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
+// Observations of the agents [agents][features] as they would be with full information, for a central critic.
+// `observation` is one of the same game without sensors.
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both
@@ -372,8 +377,8 @@ const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissil
 // is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-// Writes the types that both sides fly in an episode of an engagement. Only with height.
-void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]);
+// Writes the types that each fighter flies in an episode of an engagement. Only with height.
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[]);
 
 // Copies one field of mr_fields(sim, entity) from all engagements. values: [num_envs][entities of that kind in one
 // engagement], int32 or float32. Without sensors there are no contacts and beliefs to copy.

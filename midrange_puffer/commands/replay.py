@@ -184,7 +184,7 @@ def describe(path: str | Path, replay: Replay) -> str:
     """Returns a line about a verified replay."""
     players = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
     if types := replay.types:
-        words = (f"{' + '.join(side.missiles)} on {side.aircraft}" for side in types)
+        words = (f"{' + '.join(fighter.missiles)} on {fighter.aircraft}" for fighter in types)
         players += f" ({', '.join(words)})"
     return (
         f"{shown(path)}: {players}, {shown(replay.outcome)} after "

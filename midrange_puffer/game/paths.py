@@ -27,6 +27,7 @@ from midrange_puffer.game.types import (
 )
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
+STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
 # The state or end of a missile's flight. LOST: another missile killed its target.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
 # The source of a missile's guidance:
@@ -40,8 +41,8 @@ ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
 _BY_SOURCE = np.full(len(SOURCES), ALONE)  # guidance by source of the contact with the target
 _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 
-# "aircraft" and "missile" -> of each side -> the name of its type and of the type of the package
-# that this is based on, of each type in a load; empty in the plane.
+# "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its load -> the name
+# of its type and of the type of the package that this is based on; empty in the plane.
 Types = dict[str, list[list[tuple[str, str]]]]
 
 
@@ -388,9 +389,11 @@ class Paths:
 
 def _types(sim: Simulation, env: int) -> tuple[Types, list[list[float]]]:
     """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
+    red_size, _ = sizes_of(sim.parameters)
     drawn = drawn_types(sim.core, env)
     if not drawn:
         return {}, [[sim.parameters["missile_burn_time"]]] * len(SEATS)
+    sides = drawn[0], drawn[red_size]
     changes = parse_types(sim.parameters["types"])
     fields = types_of(changes)[MISSILE]
 
@@ -402,10 +405,10 @@ def _types(sim: Simulation, env: int) -> tuple[Types, list[list[float]]]:
         return side.factors["missile_burn_time_factor"] * burn
 
     types = {
-        AIRCRAFT: [[named(side.aircraft)] for side in drawn],
-        MISSILE: [[named(name) for name in side.missiles] for side in drawn],
+        AIRCRAFT: [[named(fighter.aircraft)] for fighter in drawn],
+        MISSILE: [[named(name) for name in side.missiles] for side in sides],
     }
-    return types, [[burns(side, name) for name in side.missiles] for side in drawn]
+    return types, [[burns(side, name) for name in side.missiles] for side in sides]
 
 
 def air(z: float) -> tuple[float, float]:
@@ -416,6 +419,18 @@ def air(z: float) -> tuple[float, float]:
     temperature = 1 - 0.0065 * min(z, 11_000) / 288.15  # relative to sea level
     density = temperature**4.25588 * math.exp(-max(z - 11_000, 0) / 6341.6)
     return density, 340.294 * math.sqrt(temperature)
+
+
+def clock(bearing: float, above: float = 0.0) -> str:
+    """Returns a direction in words, such as "2 o'clock high": an hour, with the nose at twelve.
+
+    Args:
+        bearing: From the nose, positive to the left [rad].
+        above: Angle above the horizon [rad].
+    """
+    hour = round(-bearing / (math.tau / 12)) % 12 or 12
+    level = " high" if above > STEEP else " low" if above < -STEEP else ""
+    return f"{hour} o'clock{level}"
 
 
 def _loads(path: BodyPath, gravity: float) -> tuple[float, float]:

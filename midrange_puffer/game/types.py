@@ -391,11 +391,11 @@ def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
 
 @dataclass(frozen=True)
 class DrawnTypes:
-    """The types that one side of an engagement flies.
+    """The types that one fighter flies.
 
     Attributes:
         aircraft: name of the type of its aircraft.
-        missiles: names of the types of missiles that a fighter carries, in the order of its load.
+        missiles: names of the types of missiles that it carries, in the order of its load.
         factors: by which the engagement multiplies values of these types, by name, such as
             thrust_factor; 1 without a spread.
     """
@@ -406,19 +406,20 @@ class DrawnTypes:
 
 
 def drawn_types(core: _core.Core, env: int = 0) -> tuple[DrawnTypes, ...]:
-    """Returns what red and blue fly in an engagement; nothing in the plane."""
+    """Returns what each fighter of an engagement flies; nothing in the plane."""
     flown = flown_types(core.parameters)
     if flown is None:
         return ()
-    sides = []
-    for row, load in zip(core.types()[env], flown.loads, strict=True):
+    fighters = []
+    for number, row in enumerate(core.types()[env]):
+        load = flown.loads[int(number >= core.red_size)]
         numbers = [number for number, _ in load] or [int(row["missile"])]
         factors = [name for name in row.dtype.names or () if name.endswith("_factor")]
-        sides.append(
+        fighters.append(
             DrawnTypes(
                 flown.names[AIRCRAFT][int(row["aircraft"])],
                 tuple(flown.names[MISSILE][number] for number in numbers),
                 {name: float(row[name]) for name in factors},
             )
         )
-    return tuple(sides)
+    return tuple(fighters)

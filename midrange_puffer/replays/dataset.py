@@ -23,6 +23,7 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     SEATS,
     Parameters,
+    callsigns,
     has_height,
     is_team,
     sizes_of,
@@ -264,16 +265,17 @@ class _Log:
 
 
 def _types_of(core: _core.Core, env: int) -> dict[str, Any]:
-    """Returns what both sides of an engagement fly, as entries of its episodes.
+    """Returns what the fighters of an engagement fly, as entries of its episodes.
 
     Of red, for example: "red_aircraft" is a name, "red_missiles" are names, separated by commas in
-    the order of the load, and "red_thrust_factor" is a number.
+    the order of the load, and "red_thrust_factor" is a number. In teams names begin with "red_0".
     """
     entries: dict[str, Any] = {}
-    for name, side in zip(SEATS, drawn_types(core, env), strict=True):
-        entries[f"{name}_aircraft"] = side.aircraft
-        entries[f"{name}_missiles"] = ",".join(side.missiles)
-        entries |= {f"{name}_{factor}": value for factor, value in side.factors.items()}
+    names = callsigns(sizes_of(core.parameters))
+    for name, fighter in zip(names, drawn_types(core, env), strict=True):
+        entries[f"{name}_aircraft"] = fighter.aircraft
+        entries[f"{name}_missiles"] = ",".join(fighter.missiles)
+        entries |= {f"{name}_{factor}": value for factor, value in fighter.factors.items()}
     return entries
 
 

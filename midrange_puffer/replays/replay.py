@@ -96,7 +96,7 @@ class Replay:
 
     @property
     def types(self) -> tuple[DrawnTypes, ...]:
-        """The types that red and blue fly, with the factors that were drawn; empty in the plane."""
+        """The types that each fighter flies, with the factors drawn; empty in the plane."""
         return drawn_types(self.simulation().core)
 
     def play(self, sim: Simulation | None = None) -> Iterator[Simulation]:

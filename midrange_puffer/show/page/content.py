@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, has_height, is_team
@@ -48,9 +49,15 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
 
     Raises:
         ReplayError: The replay gives other states than recorded.
+        UsageError: The fight has height, and teams or sensors.
     """
     sim = replay.simulation()
     high = has_height(sim.parameters)
+    if high and (is_team(sim.parameters) or sim.parameters["sensing"] == RADAR):
+        raise UsageError(
+            "a page: with dimensions = 3 only of one against one with full information; write a "
+            "film or a recording"
+        )
     flown = replay.decisions // 2 if high else replay.decisions  # the rest is for zones
     advance = _scaled(progress, replay.decisions, flown)
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
@@ -90,7 +97,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     else:
         zones = _zones(sim.parameters, fighters, threats)
     return _flown(replay, paths) | {
-        "sound": {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]} if high else None,
+        "sound": sound_table() if high else None,
         "interval": every * decision,
         "zoneInterval": zone_interval,
         "threats": threats,
@@ -111,6 +118,11 @@ def _scaled(progress: Callable[[int], None], total: int, share: int) -> Callable
         progress(share * done // total - share * before // total)
 
     return advance
+
+
+def sound_table() -> dict[str, list[float]]:
+    """Returns heights [m] and the speeds of sound there [m/s]."""
+    return {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]}
 
 
 def _flown_zones(

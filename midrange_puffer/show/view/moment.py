@@ -380,7 +380,7 @@ def _fighter(path: FighterPath, types: Types, time: float) -> Fighter:
         throttle=path.throttle[index],
         ammo=path.ammo[after],
         missiles_left=path.missiles_left(after),
-        aircraft="".join(name for name, _ in types[AIRCRAFT][path.side]) if types else "",
+        aircraft="".join(name for name, _ in types[AIRCRAFT][path.number]) if types else "",
         missile_types=tuple(name for name, _ in types[MISSILE][path.side]) if types else (),
     )
 

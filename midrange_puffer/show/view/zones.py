@@ -96,7 +96,7 @@ class FlownZones:
         if (last is None or last.time != due) and key not in self._pending:
             fighters = self.paths.fighters
             pair = flight_at(fighters[shooter.number], due), flight_at(fighters[enemy.number], due)
-            fly = self._fly, shooter.side, pair, kind, due
+            fly = self._fly, shooter.side, pair, kind, enemy.number, due
             if self._thread is None:
                 self._last[key] = self._fly(*fly[1:])
             else:
@@ -109,8 +109,8 @@ class FlownZones:
             for edge, ranges in zip(SHOWN, self._last[key].ranges, strict=True)
         }
 
-    def _fly(self, side: int, pair: tuple, kind: int, due: float) -> _Flown:
-        [ranges] = self._fly_outs.zones(side, [pair], FLOWN, kind=kind)
+    def _fly(self, side: int, pair: tuple, kind: int, target: int, due: float) -> _Flown:
+        [ranges] = self._fly_outs.zones(side, [pair], FLOWN, kind=kind, target=target)
         return _Flown(due, ranges)
 
 
