@@ -183,6 +183,9 @@ def verified(path: str | Path) -> Replay:
 def describe(path: str | Path, replay: Replay) -> str:
     """Returns a line about a verified replay."""
     players = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
+    if types := replay.types:
+        words = (f"{' + '.join(fighter.missiles)} on {fighter.aircraft}" for fighter in types)
+        players += f" ({', '.join(words)})"
     return (
         f"{shown(path)}: {players}, {shown(replay.outcome)} after "
         f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "

@@ -12,10 +12,10 @@ from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer, Window
 
 LAST = 3.0  # time for which the end of a fight is shown [s]
-HEIGHT_KEYS = "P pause   N next   + - speed   Esc quit"
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
+PAIR_KEYS = f"Tab follow a fighter   {KEYS}"
 TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
-SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
+SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {PAIR_KEYS}"
 
 
 def watch(
@@ -52,7 +52,7 @@ def watch(
         sessions.append(Session(contestants, names, seed, greedy, **parameters))
         sessions.append(Session(contestants[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:
-        Watcher(sessions, Renderer(window.size), window.show, telemetry).run()
+        Watcher(sessions, Renderer(window.size, in_background=True), window.show, telemetry).run()
 
 
 class Watcher(Viewer):
@@ -105,13 +105,12 @@ class Watcher(Viewer):
         session = self.session
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
         state = "paused" if session.paused else speed
-        keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else KEYS
-        keys = HEIGHT_KEYS if self._has_height else keys
+        keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else PAIR_KEYS
         self._spots = self._renderer.draw(
             session.sim,
             session.paths,
             time=session.time,
-            focus=self._chosen,
+            focus=self._focus,
             mode=self._mode,
             lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,
