@@ -370,7 +370,8 @@ void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 // what is not there, so that they do what orders_table.h has under `otherwise`.
 void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent);
 
-// The heads of an order: the order, the permission, with height the level, and in teams the target.
+// The heads of an order: the order, the permission, with height the level, and the target, which has one level in one
+// against one. So an order has as many heads as a fighter has controls.
 typedef enum { MR_HEAD_ORDER, MR_HEAD_PERMISSION, MR_HEAD_LEVEL, MR_HEAD_TARGET } MrHead;
 enum { MR_HEADS_MAX = MR_HEAD_TARGET + 1 };
 

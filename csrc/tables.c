@@ -78,10 +78,8 @@ int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimen
     levels[count] = MR_ORDER_LEVEL_COUNT;
     heads[count++] = MR_HEAD_LEVEL;
   }
-  if (side > 1) {
-    levels[count] = 1 + side;
-    heads[count++] = MR_HEAD_TARGET;
-  }
+  levels[count] = side > 1 ? 1 + side : 1;
+  heads[count++] = MR_HEAD_TARGET;
   return count;
 }
 

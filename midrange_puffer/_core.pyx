@@ -286,13 +286,10 @@ cdef class Core:
                 there, 0 for the others with an order.
         """
         cdef uint8_t *flags = NULL
-        game = self.parameters
-        cdef Py_ssize_t heads = len(order_heads(
-            game["sensing"] == "radar", game["red_size"], game["blue_size"], game["dimensions"]))
         if (orders.shape[0] != self.num_envs or orders.shape[1] != self.fighters
-                or orders.shape[2] != heads):
+                or orders.shape[2] != self.controls):
             raise ValueError(f"orders of shape {tuple(orders.shape)[:3]}: "
-                             f"must be ({self.num_envs}, {self.fighters}, {heads})")
+                             f"must be ({self.num_envs}, {self.fighters}, {self.controls})")
         if (controls.shape[0] != self.num_envs or controls.shape[1] != self.fighters
                 or controls.shape[2] != self.controls):
             raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "

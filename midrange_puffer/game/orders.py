@@ -1,8 +1,9 @@
 """Orders, which an agent may give in place of controls: their words, and their way to the core.
 
 The table is csrc/orders_table.h, and csrc/RULES.md, "Orders", has the courses. An order is a level
-of each of its heads: the order itself, the permission to fire, with height the level, and in teams
-the target. The state of an engagement has no orders: they are turned into controls at each
+of each of its heads: the order itself, the permission to fire, with height the level, and the
+target, which has one level in one against one. So it has as many heads as a fighter has controls.
+The state of an engagement has no orders: they are turned into controls at each
 decision. Until then an array of controls may have them in the place of controls: see `as_commands`.
 """
 
@@ -37,7 +38,13 @@ class Order:
 ORDERS: dict[str, Order] = {row[0]: Order(*row) for row in _core.order_rows()}
 PERMISSIONS: dict[str, str] = dict(_core.permission_rows())
 LEVELS: dict[str, str] = dict(_core.order_level_rows())
-ORDER, PERMISSION, LEVEL, TARGET = "order", "permission", "level", "target"  # the heads
+HEADS = {
+    "order": "the course to fly",
+    "permission": "what to fire at the target",
+    "level": "the climb",
+    "target": "the enemy: the one nearest the nose, or its place among the observed",
+}
+ORDER, PERMISSION, LEVEL, TARGET = HEADS
 NEEDS = {"sensors": "sensing = radar", "team": "a red_size or blue_size above 1"}
 # The words of the target head's levels: the enemy nearest the nose, then the observed enemies.
 NOSE = "nose"
@@ -56,12 +63,13 @@ def heads_in(senses: bool, red_size: int, blue_size: int, dimensions: int) -> He
         senses: True with sensing = radar.
         red_size, blue_size, dimensions: the parameters.
     """
+    side = max(red_size, blue_size)
     needs = {
         "",
         *(["sensors"] if senses else []),
-        *(["team"] if max(red_size, blue_size) > 1 else []),
+        *(["team"] if side > 1 else []),
     }
-    numbers = tuple(str(number + 1) for number in range(max(red_size, blue_size)))
+    numbers = tuple(str(number + 1) for number in range(side if side > 1 else 0))
     words = {
         ORDER: tuple(order.name for order in ORDERS.values() if order.needs in needs),
         PERMISSION: tuple(PERMISSIONS),
@@ -116,25 +124,23 @@ def _why_unknown(word: str, heads: Heads) -> str:
 
 
 def in_words(levels: Sequence[int], heads: Heads) -> str:
-    """Returns the words of an order, as `parse_order` reads them."""
-    return " ".join(words[level] for words, level in zip(heads.values(), levels, strict=True))
+    """Returns the words of an order, as `parse_order` reads them, without the target "nose"."""
+    words = [names[level] for names, level in zip(heads.values(), levels, strict=True)]
+    return " ".join(word for word in words if word != NOSE)
 
 
-def as_commands(orders: np.ndarray, controls: int) -> np.ndarray:
+def as_commands(orders: np.ndarray) -> np.ndarray:
     """Returns orders in the place of controls, until `carry_out` replaces them.
 
-    A row of an order begins with its first level and a mark beyond all controls. Every game has at
-    least as many controls as an order has heads.
+    A row of an order begins with its first level and a mark beyond all controls.
 
     Args:
         orders: int [n, heads].
-        controls: a fighter's number of controls.
 
     Returns:
         float32 [n, controls].
     """
-    commands = np.zeros((len(orders), controls), np.float32)
-    commands[:, : orders.shape[1]] = orders
+    commands = np.array(orders, np.float32)
     commands[:, 0] += _MARK
     return commands
 
@@ -158,12 +164,11 @@ def carry_out(
     if not given.any():
         return
     places = np.arange(core.fighters) if fighters is None else np.asarray(fighters)
-    heads = len(heads_of(core.parameters))
-    orders = np.full((core.num_envs, core.fighters, heads), -1, np.int32)
-    rows = np.full((*commands.shape[:2], heads), -1, np.int32)
-    rows[given] = commands[given][:, :heads]
+    shape = core.num_envs, core.fighters, core.controls
+    orders, rows = np.full(shape, -1, np.int32), np.full(commands.shape, -1, np.int32)
+    rows[given] = commands[given]
     rows[..., 0][given] -= _MARK
     orders[:, places] = rows
-    controls = np.zeros((core.num_envs, core.fighters, core.controls), np.float32)
+    controls = np.zeros(shape, np.float32)
     core.controls_of_orders(orders, controls)
     commands[given] = controls[:, places][given]

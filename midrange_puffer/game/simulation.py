@@ -185,7 +185,7 @@ class Simulation:
         """
         core, heads = self._core, heads_of(self.parameters)
         shape = self.num_envs, core.fighters
-        levels = np.full((*shape, len(heads)), -1, np.int32)
+        levels = np.full((*shape, core.controls), -1, np.int32)
         for fighter, text in orders.items():
             core.get_fighter(env, fighter)  # checks the numbers
             levels[env, fighter] = parse_order(text, heads)

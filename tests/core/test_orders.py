@@ -401,11 +401,11 @@ def test_an_order_without_its_object_is_an_error_for_people():
 
 def test_bad_shapes_are_refused():
     sim = Simulation()
-    good = np.zeros((1, 2, 2), np.int32), np.zeros((1, 2, 3), np.float32)
+    good = np.zeros((1, 2, 3), np.int32), np.zeros((1, 2, 3), np.float32)
     sim.core.controls_of_orders(*good)
-    with pytest.raises(ValueError, match=r"orders of shape \(1, 2, 3\): must be \(1, 2, 2\)"):
-        sim.core.controls_of_orders(np.zeros((1, 2, 3), np.int32), good[1])
+    with pytest.raises(ValueError, match=r"orders of shape \(1, 2, 2\): must be \(1, 2, 3\)"):
+        sim.core.controls_of_orders(np.zeros((1, 2, 2), np.int32), good[1])
     with pytest.raises(ValueError, match="controls of shape"):
         sim.core.controls_of_orders(good[0], np.zeros((1, 2, 4), np.float32))
-    beyond, last = np.full((1, 2, 2), 99, np.int32), np.array([[[3, 2]] * 2], np.int32)
+    beyond, last = np.full((1, 2, 3), 99, np.int32), np.array([[[3, 2, 0]] * 2], np.int32)
     assert np.array_equal(flown(sim, beyond), flown(sim, last))
