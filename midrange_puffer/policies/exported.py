@@ -117,7 +117,7 @@ def graph_widths(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width]."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
-    actions = dict.fromkeys(("mean", "std"), controls_of(features).count)
+    actions: dict[str, int] = dict.fromkeys(("mean", "std"), controls_of(features).count)
     if action_mode != CONTINUOUS:
         actions = levels_of(features, action_mode)
     after = {NEXT + name: width for name, width in memory.items()}
