@@ -278,6 +278,14 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations) {
+  MrSim full = *sim;
+  full.pictures = NULL;
+  full.observation = observation;
+  full.features = mr_feature_count(observation, sim->sizes[0], sim->sizes[1]);
+  mr_observe(&full, observations);
+}
+
 void mr_observe_states(MrSim *sim, float *states) { observe(sim, (MrOutputs){.to.states = states}); }
 
 int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }

@@ -389,6 +389,9 @@ void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
+// Observations of the agents [agents][features] as they would be with full information, for a central critic.
+// `observation` is one of the same game without sensors.
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both

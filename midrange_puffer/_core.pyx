@@ -329,10 +329,29 @@ cdef class Core:
         self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
-    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
-        if observations.shape[0] != rows or observations.shape[1] != self.features:
+    def observe_truth(self, str observation, float[:, ::1] observations):
+        """Writes the agents' observations as they would be with full information.
+
+        Args:
+            observation: one of the same game with full information.
+            observations: float32 [agents, features of that observation].
+        """
+        known = dict(self.parameters, sensing="full")
+        if observation not in _OBSERVATIONS or observation == "stg":
+            raise ValueError(f"observation = {observation!r}: must be of full information")
+        _check_sizes(known, observation)
+        cdef int red = self.red_size, blue = self.fighters - self.red_size
+        cdef int features = mr_feature_count(_OBSERVATIONS[observation], red, blue)
+        self._check_observations(observations, self.agents, features)
+        if self.agents:
+            mr_observe_truth(self._idle(), _OBSERVATIONS[observation], &observations[0, 0])
+
+    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows,
+                                 Py_ssize_t features=0) except -1:
+        features = features or self.features
+        if observations.shape[0] != rows or observations.shape[1] != features:
             raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
-                             f"must be ({rows}, {self.features})")
+                             f"must be ({rows}, {features})")
         return _check_aligned(&observations[0, 0], "observations") if rows else 0
 
     def record_count(self):

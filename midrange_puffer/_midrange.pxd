@@ -222,6 +222,7 @@ cdef extern from "midrange.h" nogil:
     void mr_observe(MrSim *sim, float *observations)
     void mr_observe_states(MrSim *sim, float *states)
     void mr_observe_all(MrSim *sim, float *observations)
+    void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
     const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)

@@ -34,6 +34,7 @@ ROOMS = (
     ("config",),
     ("contest",),
     ("replays",),
+    ("serve",),
     ("show",),
     ("train",),
     ("sweep",),

@@ -23,7 +23,7 @@ async function readLink(fragment) {
     const bytes = await inflate(fromBase64(text));
     const end = bytes.indexOf(10);
     const { decisions, ...head } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-    return { ...head, record: unpackControls(bytes.subarray(end + 1), decisions) };
+    return { ...head, record: unpackControls(bytes.subarray(end + 1), decisions, controlCount(head.parameters)) };
   } catch {
     throw new Error("The fight in the address is damaged or cut short.");
   }

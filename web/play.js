@@ -12,7 +12,7 @@ const hands = new Hands();
 const score = { won: 0, drawn: 0, lost: 0 };
 const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
-let [plane, graph, status] = [null, null, null];
+let [views, status, lookout] = [null, null, null];
 let [rewinding, rewound, counted] = [false, 0, false];
 
 /** Returns the players and the parameters chosen in the sidebar. */
@@ -23,6 +23,7 @@ function chosen() {
     return Number(element(id).value);
   };
   const range = 1000 * number("start-range");
+  const height = heightChosen(); // may choose other players
   return {
     players: [element("red-player").value, element("blue-player").value],
     parameters: {
@@ -31,6 +32,7 @@ function chosen() {
       start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
+      ...height,
     },
   };
 }
@@ -45,10 +47,12 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
     say("With sensors only one of you can fly: at one screen each would see the other's picture.");
     return;
   }
-  const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
+  const { sensing, dimensions = 2 } = parameters;
+  const other = players.find((player) => policies[player] &&
+    (policies[player].sensing !== sensing || policies[player].dimensions !== dimensions));
   if (other) {
-    const how = parameters.sensing === "radar" ? "without" : "with";
-    say(`${other} was trained ${how} sensors and cannot fly in another game. Choose another player.`);
+    const how = policies[other].dimensions !== dimensions ? "with height" : `${sensing === "radar" ? "without" : "with"} sensors`;
+    say(`${other} was trained ${how} and cannot fly in another game. Choose another player.`);
     return;
   }
   take(new Session(core, { players, policies, seed: 0, engagement, parameters }));
@@ -58,6 +62,7 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
 function beginLesson({ players, parameters }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
   element("sensing").checked = parameters.sensing === "radar";
+  element("height").checked = false;
   settings.view = "plane";
   take(new Session(core, { players, policies, engagement: 1, parameters }));
 }
@@ -78,19 +83,21 @@ function offerLessons() {
 /** Shows another session. */
 function take(next) {
   session?.destroy();
+  lookout?.destroy();
   session = next;
   hands.lever = undefined;
   hands.letGo();
   [rewinding, counted] = [false, false];
   settings.picture = "truth";
   renew();
-  plane ??= new Plane(element("plane"), fights, settings, () => {});
-  graph ??= new Graph(element("graph"), fights, settings, () => {});
-  status ??= new Status(element("status"), element("range-line"), fights, settings);
+  const { hasHeight } = session.sim;
+  views ??= new Views(fights, settings);
+  element("status").tBodies[0].replaceChildren(); // fights with height have more rows
+  status = new Status(element("status"), element("range-line"), fights, settings);
+  lookout = hasHeight && session.humans.length ? new HeightLookout(session, session.humans[0]) : null;
+  element("lever").hidden = !hasHeight;
   settings.fighter = session.humans[0] ?? 0;
-  graph.reset();
-  Object.assign(plane.view, { scale: 0 });
-  settings.follow = "both";
+  views.reset();
   say("");
 }
 
@@ -119,6 +126,7 @@ function frame(now, before) {
   if (session.isOver && !counted) count();
   lessons.look(session);
   renew();
+  lookout?.look();
   draw();
   requestAnimationFrame((next) => frame(next, now));
 }
@@ -154,27 +162,25 @@ function draw() {
   drawWarning(time);
 }
 
-/** Draws the view from above, or the graph of the shown side, of the human, or of red. */
+/** Draws the present view; the graph is of the shown side, of the human, or of red. */
 function drawView(time) {
   const { side } = fights[settings.picture];
   settings.fighter = side ?? session.humans[0] ?? settings.fighter;
   const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.fighter], time);
-  const inPlane = settings.view === "plane" || !isAhead;
-  element("plane").hidden = !inPlane;
-  element("graph").hidden = element("caption").hidden = inPlane;
-  setText(element("view"), settings.view === "plane" ? "From above" : "Space-time");
-  if (inPlane) plane.draw(time);
-  else {
-    graph.draw(time);
-    showLines(element("caption"), graphCaption(graph.scene(time), settings.fighter, graph.fight, time));
-  }
+  setText(element("view"), settings.view === "spacetime" ? "Space-time" : "From above");
+  views.draw(time, isAhead);
+  if (element("caption").hidden) return;
+  const { graph } = views;
+  showLines(element("caption"), graphCaption(graph.scene(time), settings.fighter, graph.fight, time));
 }
 
 function drawWarning(time) {
   const [human] = session.humans;
-  const warning = human === undefined || session.isOver || isDead(session.fight.fighters[human], time)
-    ? null
-    : warningOf(session.fight, fights[session.fight.radar ? SEATS[human] : "truth"], human, time);
+  const isAlive = human !== undefined && !session.isOver && !isDead(session.fight.fighters[human], time);
+  const knows = fights[session.fight.radar ? SEATS[human] : "truth"];
+  const seen = isAlive && (lookout ? lookout.warning : warningOf(session.fight, knows, human, time));
+  const warning = seen || null;
+  setText(element("outlook"), isAlive && lookout ? `A missile fired now: ${lookout.outlook}` : "");
   element("warning").hidden = !warning;
   if (!warning) return;
   setText(element("warning-words"), warning.text);
@@ -229,6 +235,7 @@ function meet(name, network) {
   for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
   element("blue-player").value = name;
   element("sensing").checked = network.sensing === "radar";
+  element("height").checked = network.dimensions === 3;
   startFight();
   if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
 }
@@ -272,7 +279,8 @@ const BUTTONS = {
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
-  "view": () => { settings.view = settings.view === "plane" ? "spacetime" : "plane"; },
+  "view": () => say(views.toggle("spacetime")),
+  "view-camera": () => say(views.toggle("camera")),
   "zones": () => { settings.zones = settings.zones === "on" ? "off" : "on"; },
   "picture": cyclePicture,
   "fit": () => { settings.follow = "both"; },
@@ -294,6 +302,7 @@ const KEYS = {
   "KeyR": BUTTONS.again,
   "KeyN": BUTTONS.next,
   "KeyV": BUTTONS.view,
+  "KeyC": BUTTONS["view-camera"],
   "KeyZ": BUTTONS.zones,
   "KeyK": cyclePicture,
   "Minus": BUTTONS.slower,
@@ -325,7 +334,8 @@ function listenToAll() {
     if (event.code === "Backspace") rewinding = false;
   });
   window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
-  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing"]) {
+  const types = TYPE_CHOICES.map(({ id }) => id);
+  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing", "height", ...types]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
@@ -335,7 +345,7 @@ function listenToAll() {
     event.preventDefault();
     if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
   });
-  hands.listenToFingers(element("stick"), element("trigger"));
+  hands.listenToFingers(element("stick"), element("lever"), element("trigger"), () => session.sim.hasHeight);
 }
 
 function fillPlayers() {
@@ -347,6 +357,7 @@ function fillPlayers() {
 }
 
 fillPlayers();
+fillTypes();
 listenToAll();
 startFight();
 await readAddress();

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Any
 from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.models import (
     find_champions,
-    find_opponent,
+    find_player,
     game_of,
-    load_models,
-    load_opponent,
-    resolve_game,
+    load_players,
 )
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.actions import HEIGHT
-from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
-from midrange_puffer.names import shown, suggest
+from midrange_puffer.game.parameters import HUMAN, LADDER, WINGMEN, is_team, sizes_of
+from midrange_puffer.names import shown
 from midrange_puffer.policies.champions import has_champion
 from midrange_puffer.policies.mix import (
     BEST,
-    FIGHTERS,
-    FUNCTION,
     LATEST,
     MODEL,
     file_of,
@@ -31,7 +27,6 @@ from midrange_puffer.policies.mix import (
     title,
 )
 from midrange_puffer.policies.models import CHAMPION, shipped_models
-from midrange_puffer.train.run_folder import settled_mix
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
@@ -98,11 +93,14 @@ def read(argv: Sequence[str]) -> Options:
     telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     if options.save:
         open_folder(Path(options.save))
-    red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
+    red, wingmen = (
+        find_player(text, options.data_dir, HUMAN, PLAYERS)
+        for text in (options.red, options.wingmen)
+    )
     if options.blue == AUTO_BLUE:
         blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     else:
-        blue = _player(options.blue, options.data_dir)
+        blue = find_player(options.blue, options.data_dir, HUMAN, PLAYERS)
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
@@ -118,17 +116,6 @@ def _strongest(game: Mapping[str, Any]) -> str:
     if has_champion(game):
         return CHAMPION
     return HIGH_PILOT if game.get("dimensions") == HEIGHT.dimensions else WINGMEN
-
-
-def _player(text: str, data_dir: str) -> str:
-    """Returns the player of a seat: "human", or a single contestant."""
-    if text == HUMAN:
-        return text
-    text = settled_mix(text, data_dir)
-    if kind_of(text) not in FIGHTERS:
-        names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
-        raise UsageError(f"{text!r}: must be {PLAYERS}{suggest(text, names)}")
-    return find_opponent(text, data_dir)
 
 
 def main(options: Options) -> int:
@@ -176,7 +163,9 @@ def load_contestants(
         UsageError: Models cannot be used, or were trained for different games.
     """
     texts = [options.red, options.blue]
-    players, parameters = _load([*texts, options.wingmen], options)
+    players, parameters = load_players(
+        [*texts, options.wingmen], options.models, options.game, options.policy_name
+    )
     contestants: list[Contestant | list[Contestant]] = [players[text] for text in texts]
     names = [shown(title(text)) for text in texts]
     if not is_team(parameters):
@@ -190,19 +179,3 @@ def load_contestants(
             contestants[side] = [HUMAN, *[players[options.wingmen]] * (size - 1)]
             names[side] = f"{HUMAN}, {shown(title(options.wingmen))}"
     return contestants, names, parameters
-
-
-def _load(texts: Sequence[str], options: Options) -> tuple[dict[str, "Contestant"], dict[str, Any]]:
-    """Returns the contestant of each text, and the parameters of the game."""
-    players: dict[str, Contestant] = {
-        text: load_opponent(text) if kind_of(text) == FUNCTION else text for text in texts
-    }
-    paths = options.models
-    if not paths:  # torch is not imported, so that the fight begins at once
-        return players, resolve_game(options.game)
-    import torch
-
-    torch.set_num_threads(1)  # small batches are slower with more
-    models, parameters = load_models(list(paths.values()), options.game, options.policy_name)
-    policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    return players | policies, parameters

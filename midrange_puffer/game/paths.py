@@ -20,6 +20,7 @@ from midrange_puffer.game.simulation import SOURCES, Simulation
 from midrange_puffer.game.types import FIELDS, KINDS, MISSILE, flown_types, parse_types
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
+STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
 # The state or end of a missile's flight. LOST: another missile killed its target.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
 # The source of a missile's guidance:
@@ -402,6 +403,18 @@ def air(z: float) -> tuple[float, float]:
     temperature = 1 - 0.0065 * min(z, 11_000) / 288.15  # relative to sea level
     density = temperature**4.25588 * math.exp(-max(z - 11_000, 0) / 6341.6)
     return density, 340.294 * math.sqrt(temperature)
+
+
+def clock(bearing: float, above: float = 0.0) -> str:
+    """Returns a direction in words, such as "2 o'clock high": an hour, with the nose at twelve.
+
+    Args:
+        bearing: From the nose, positive to the left [rad].
+        above: Angle above the horizon [rad].
+    """
+    hour = round(-bearing / (math.tau / 12)) % 12 or 12
+    level = " high" if above > STEEP else " low" if above < -STEEP else ""
+    return f"{hour} o'clock{level}"
 
 
 def _loads(path: BodyPath, gravity: float) -> tuple[float, float]:

@@ -158,9 +158,10 @@ class Session:
     """A series of engagements between two contestants, each flown in real time.
 
     Args:
-        contestants: Contestants that fly red and blue: "human", a pilot's name, a policy on the
-            CPU, or a function of observations. In teams also a list with a contestant for each
-            fighter of the side, at most one of them a human; "human" alone has wingmen WINGMEN.
+        contestants: Contestants that fly red and blue: "human", "agent" (the caller sets its
+            `commands`), a pilot's name, a policy on the CPU, or a function of observations. In
+            teams also a list with a contestant for each fighter of the side, at most one of them a
+            human; "human" alone has wingmen WINGMEN.
             The first contestant beside a human also flies the human's first fighter once the
             human has left it.
         names: The contestants' names.
@@ -171,9 +172,10 @@ class Session:
     Attributes:
         sim, paths, recorder: The present fight.
         humans: Numbers of the fighters that humans fly, at most one of a side.
+        agents: Numbers of the fighters whose commands the caller sets before each step.
         engagement: The start of the seed that the fight has.
-        commands: float32 [fighters, controls], given with the next decision. A human's rudder,
-            climb and throttle stay as they are set; a fire command is given once.
+        commands: float32 [fighters, controls], given with the next decision. Rudder, climb and
+            throttle of a human or agent stay as they are set; a fire command is given once.
         paused: True while time stands still.
         time_scale: Time of the fight per real time, one of TIME_SCALES.
 
@@ -250,7 +252,10 @@ class Session:
     def _make_simulation(self) -> None:
         """Makes the simulation; fighters that a human may take over are agents in it."""
         flown_by, sizes = self._flown_by(), sizes_of(self._game)
-        self.humans = [number for number, contestant in enumerate(flown_by) if contestant == HUMAN]
+        self.humans, self.agents = (
+            [number for number, contestant in enumerate(flown_by) if contestant == name]
+            for name in (HUMAN, AGENT)
+        )
         self._pilots = [
             contestant
             if isinstance(contestant, str) and self.human_beside(number) is None
@@ -273,7 +278,7 @@ class Session:
         """Returns the crews of all agents that no human flies."""
         crews = []
         for index, (contestant, numbers) in enumerate(self._groups()):
-            if contestant is None or self._pilots[numbers[0]] != AGENT:
+            if contestant in (None, AGENT) or self._pilots[numbers[0]] != AGENT:
                 continue
             if isinstance(contestant, str):
                 crews.append(

@@ -98,10 +98,15 @@ def _collect_with_height(replay: Replay, progress: Callable[[int], None]) -> dic
     interval = max(HEIGHT_INTERVAL, paths.time / MOST_WITH_HEIGHT)
     times = np.arange(int(paths.time / interval + 1e-6) + 1) * interval
     return _flown(replay, paths) | {
-        "sound": {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]},
+        "sound": sound_table(),
         "interval": interval,
         "zones": pack_coarsely(_flown_zones(replay, paths, times, progress)),
     }
+
+
+def sound_table() -> dict[str, list[float]]:
+    """Returns heights [m] and the speeds of sound there [m/s]."""
+    return {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]}
 
 
 def _flown_zones(
