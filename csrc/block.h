@@ -24,7 +24,7 @@ enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each 
 enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
 
 // Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
-// With height, from 1: the kind of the missile.
+// In one against one with height, from 1: the kind of the missile.
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
 enum { MR_FIRE_HIGHEST = MR_SIDE == 1 ? MR_PAIR_FIRE_HIGHEST : MR_FIRE_TARGET };
 
@@ -109,14 +109,14 @@ static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
   if (MR_DIMENSIONS == 2) return NULL;
   if (!sim->types.are_drawn) return sim->rosters;
   assert(b >= mr_block(sim, 0) && b < mr_block(sim, sim->num_blocks));
-  return sim->rosters + (b - (const MrBlock *)sim->blocks);
+  return mr_roster_of(sim, (int32_t)(b - (const MrBlock *)sim->blocks));
 }
 
 // Notes the types that the engagement in a lane draws.
 static inline void mr_enlist(const MrSim *sim, int32_t block, int lane) {
   const MrBlock *b = mr_block(sim, block);
   if (MR_DIMENSIONS == 2 || !sim->types.are_drawn) return;
-  mr_fill_roster(sim, b->engagement[lane], b->episode[lane], &sim->rosters[block], lane);
+  mr_fill_roster(sim, b->engagement[lane], b->episode[lane], mr_roster_of(sim, block), lane);
 }
 
 // Sides ---------------------------------------------------------------------------------------------------
@@ -138,19 +138,19 @@ static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? m
 #define MR_FOR_SIDE(sim, side, f) \
   for (int32_t f = mr_first(sim, side); f < mr_first(sim, side) + mr_size(sim, side); f++)
 
-// Kinds of missiles: those of the side with more.
-static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 ? sim->types.kinds : 1; }
+// Kinds of missiles: those of the side with more. In teams there is one.
+static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 && MR_SIDE == 1 ? sim->types.kinds : 1; }
 
 // Kinds of missiles that a side's fighters may carry; the first is there even with no missiles of it.
 static inline int32_t mr_kinds_of(const MrSim *sim, int32_t side) {
   int32_t kinds = 1;
-  while (MR_DIMENSIONS == 3 && kinds < MR_KINDS_MAX && sim->types.loads[side][kinds] > 0) kinds++;
+  while (MR_DIMENSIONS == 3 && MR_SIDE == 1 && kinds < MR_KINDS_MAX && sim->types.loads[side][kinds] > 0) kinds++;
   return kinds;
 }
 
-// Levels of fire: none, and one for each place of an enemy, or with height for each kind of missile.
+// Levels of fire: none, and one for each place of an enemy, or in one against one with height for each kind of missile.
 static inline int32_t mr_fire_levels(const MrSim *sim) {
-  if (MR_DIMENSIONS == 3) return 1 + mr_kinds(sim);
+  if (MR_DIMENSIONS == 3 && MR_SIDE == 1) return 1 + mr_kinds(sim);
   int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
   return 1 + (red > blue ? red : blue);
 }

@@ -14,7 +14,7 @@
 // MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.
 // MR_OBSERVE_HEIGHT_2 has those of MR_TWO_KIND_FEATURES after them, and MR_OBSERVE_HEIGHT_3 then those of
 // MR_THIRD_KIND_FEATURES.
-// MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which have the tables of "Teams" below.
+// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR and MR_OBSERVE_TEAM_HEIGHT are of rows, which have the tables of "Teams" below.
 //
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
@@ -154,16 +154,24 @@ enum {
   X(own_lift_limit, 90, 0, "own greatest lift at this height and speed [m/s^2]") \
   X(own_thrust, 20, 0, "own full thrust at this height and speed [m/s^2]")
 
-#define MR_ENEMY_HEIGHT_FEATURES(X) \
-  X(enemy_up, 1, 0, "bearing of the enemy: sine of its elevation") \
-  X(enemy_off_nose, 1, 0, "cosine of the angle between the own velocity and the line to the enemy") \
-  X(enemy_climb, 1, 0, "position of the enemy's climb actuator") \
-  X(enemy_heading_up, 1, 0, "direction of the enemy's velocity: sine of its climb") \
-  X(enemy_los_rate_up, 0.05, 0, "rate of the sine of the enemy's elevation [1/s]") \
-  X(enemy_above, 10000, 0, "enemy's height less the own one [m]") \
-  X(enemy_energy, 20000, 0, "enemy's height plus that which its speed would buy, less the own one [m]") \
-  X(enemy_lift_limit, 90, 0, "enemy's greatest lift at its height and speed [m/s^2]") \
-  X(enemy_thrust, 20, 0, "enemy's full thrust at its height and speed [m/s^2]")
+// Height of another fighter, `who`: its elevation, its actuator, and its flight.
+#define MR_ELEVATION_FEATURES(X, prefix, who) \
+  X(prefix##_up, 1, 0, "bearing of " who ": sine of its elevation") \
+  X(prefix##_off_nose, 1, 0, "cosine of the angle between the own velocity and the line to " who)
+
+#define MR_CLIMB_FEATURES(X, prefix, who) \
+  X(prefix##_climb, 1, 0, "position of the climb actuator of " who)
+
+#define MR_ASCENT_FEATURES(X, prefix, who) \
+  X(prefix##_heading_up, 1, 0, "direction of the velocity of " who ": sine of its climb") \
+  X(prefix##_los_rate_up, 0.05, 0, "rate of the sine of the elevation of " who " [1/s]") \
+  X(prefix##_above, 10000, 0, "height of " who " less the own one [m]") \
+  X(prefix##_energy, 20000, 0, "height of " who " plus that which its speed would buy, less the own one [m]") \
+  X(prefix##_lift_limit, 90, 0, "greatest lift of " who " at its height and speed [m/s^2]") \
+  X(prefix##_thrust, 20, 0, "full thrust of " who " at its height and speed [m/s^2]")
+
+#define MR_OTHER_HEIGHT_FEATURES(X, prefix, who) \
+  MR_ELEVATION_FEATURES(X, prefix, who) MR_CLIMB_FEATURES(X, prefix, who) MR_ASCENT_FEATURES(X, prefix, who)
 
 #define MR_RISE_FEATURES(X, prefix) \
   X(prefix##_up, 1, 0, "bearing of the missile: sine of its elevation") \
@@ -185,7 +193,7 @@ enum {
 #define MR_HEIGHT_FEATURES(X) \
   MR_FIGHTER_FEATURES(X) \
   MR_OWN_HEIGHT_FEATURES(X) \
-  MR_ENEMY_HEIGHT_FEATURES(X) \
+  MR_OTHER_HEIGHT_FEATURES(X, enemy, "the enemy") \
   MR_RISING_FEATURES(X, inbound_1) \
   MR_RISING_FEATURES(X, inbound_2) \
   MR_RISING_FEATURES(X, inbound_3) \
@@ -242,6 +250,10 @@ enum {
   X(other_inbound, 6, 0, "missiles in the air that fly at it") \
   X(other_urgency, 1, 0, "10 s / (10 s + the least time to go of those); 0 without any")
 
+// The same rows with height.
+#define MR_TEAM_OWN_HEIGHT_FEATURES(X) MR_TEAM_OWN_FEATURES(X) MR_OWN_HEIGHT_FEATURES(X)
+#define MR_HIGH_OTHER_FEATURES(X) MR_OTHER_FEATURES(X) MR_OTHER_HEIGHT_FEATURES(X, other, "the other")
+
 // An ally in a game with sensors, which reports these by data link.
 #define MR_ALLY_FEATURES(X) \
   MR_PLACE_FEATURES(X) \
@@ -281,6 +293,9 @@ enum {
   MR_TRACK_COUNT = 0 MR_TRACK_FEATURES(MR_COUNT_FEATURE),
   MR_HEARD_COUNT = 0 MR_HEARD_FEATURES(MR_COUNT_FEATURE),
   MR_MISSILE_COUNT = 0 MR_MISSILE_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_TEAM_OWN_HEIGHT_COUNT = 0 MR_TEAM_OWN_HEIGHT_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_OTHER_COUNT = 0 MR_HIGH_OTHER_FEATURES(MR_COUNT_FEATURE),
+  MR_RISING_COUNT = 0 MR_RISING_FEATURES(MR_COUNT_FEATURE, missile),
   MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
   MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
 };

@@ -20,9 +20,12 @@
 #include "view_team.h"
 #include "wing_pilots.h"
 #elif MR_DIMENSIONS == 3
+#include "cone3.h"
 #include "flyout.h"
+#include "spacetime.h"
 #include "view_height.h"
 #else
+#include "cone.h"
 #include "flyout.h"
 #include "spacetime.h"
 #include "view_pair.h"
@@ -304,11 +307,13 @@ const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .launch = launch,
 #if MR_SIDE == 1
     .fly_shots = mr_fly_out_block,
+    .look_ahead = mr_look_ahead_lane,
 #endif
 #if MR_SIDE == 1 && MR_DIMENSIONS == 2
     .fly_out = fly_out,
     .look_up_shots = mr_look_up_each,
-    .look_ahead = mr_look_ahead_lane,
     .threat_cone = mr_fly_cone,
+#elif MR_SIDE == 1
+    .high_threat_cone = mr_fly_high_cone,
 #endif
 };

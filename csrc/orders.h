@@ -259,7 +259,7 @@ static void mr_order_climb(const MrSim *sim, const MrRoster *roster, int32_t fig
                            MrFighter *f) {
   MrThreat none;
   mr_no_threat(&none);
-  mr_choose_climb(sim, roster, mr_side(sim, fighter), &none, f);
+  mr_choose_climb(sim, roster, fighter, &none, f);
   MR_FOR_LANES(i) {
     float high = f->climb_command[i], low = -sim->params.pilot_dive;
     float level = mr_select(orders->level[i] == MR_ORDER_LEVEL_high, high, 0.0f);

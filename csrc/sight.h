@@ -158,9 +158,9 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 
 // R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
 // enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t target, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
-  (void)roster, (void)side, (void)kind, (void)own, (void)enemy, (void)i;
+  (void)roster, (void)target, (void)kind, (void)own, (void)enemy, (void)i;
   return sim->constants.reach + sim->constants.reach_time * approach;
 }
 

@@ -73,12 +73,14 @@ static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *o
   }
 }
 
+#if MR_SIDE == 1
 // The fighters' sights of each other.
 static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     mr_look_at(&b->fighters[f].body, &b->fighters[f ^ 1].body, &sights[f]);
   }
 }
+#endif
 
 // The position of the missile in one lane to its target: missile - target [m]. `targets` are the fighters' bodies.
 typedef struct {
@@ -96,11 +98,11 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 }
 
 // R_max [m], the pilots' estimate of the range from which a missile of a kind reaches an enemy that flies on. RULES.md,
-// "Height". `side` is the shooter's.
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
+// "Height". `target` is the enemy.
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t target, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
   (void)sim;
-  MrReach reach = mr_reach_at(roster, side, kind, i);
+  MrReach reach = mr_reach_at(roster, target, kind, i);
   float thin = mr_min(mr_air(0.7f * own->z[i] + 0.3f * enemy->z[i]).thin, reach.thin_max);
   float time = reach.time + reach.time_by_thin * thin;
   return reach.range + reach.range_by_thin * thin + time * approach;

@@ -57,11 +57,20 @@ static int32_t mr_nearest_enemy(const MrSim *sim, const MrBlock *b, const MrPict
 
 #if MR_SIDE > 1
 
+// The way from a body in one lane to another, along the velocity of a third [m].
+static inline float mr_along(const MrBody *from, const MrBody *to, const MrBody *flown, int i) {
+  float dx = to->x[i] - from->x[i], dy = to->y[i] - from->y[i];
+  float way = dx * flown->c[i] + dy * flown->s[i];
+#if MR_DIMENSIONS == 3
+  way += (to->z[i] - from->z[i]) * flown->u[i];
+#endif
+  return way;
+}
+
 // The cosine of the angle at which a body in one lane sees another off its nose.
 static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
-  float dx = other->x[i] - own->x[i], dy = other->y[i] - own->y[i];
-  float range = sqrtf(dx * dx + dy * dy);
-  return (dx * own->c[i] + dy * own->s[i]) / (range > 1.0f ? range : 1.0f);
+  float range = sqrtf(mr_range2(own, other, i));
+  return mr_along(own, other, own, i) / (range > 1.0f ? range : 1.0f);
 }
 
 // The enemy of a side nearest a body's nose in one lane, of the `enemies` that are not NULL; or -1.
@@ -97,15 +106,27 @@ static int32_t mr_seek_target(const MrSim *sim, const MrBlock *b, const MrMissil
   return mr_nearest_nose(sim, &m->body, side, enemies, lane);
 }
 
+// True if a missile of one lane, whose target is dead, is spent.
+static bool mr_is_spent(const MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
+#if MR_DIMENSIONS == 3
+  const MrMissileLanes *type = &mr_roster(sim, b)->missiles[mr_side(sim, m->owner[lane])][0];
+  float age = (float)m->age[lane], z = m->body.z[lane], over = z - b->fighters[m->target[lane]].body.z[lane];
+  float speed2 = m->body.v[lane] * m->body.v[lane] + 2.0f * sim->types.gravity * over;
+  bool slow = age >= type->motor_steps[lane] && speed2 < type->spent2[lane];
+  return slow || age >= type->life_steps[lane] || z < 0.0f;
+#else
+  (void)b;
+  return (float)m->age[lane] >= sim->constants.burn_steps && m->body.v[lane] < sim->params.missile_spent_speed;
+#endif
+}
+
 // Gives each missile of a lane whose target is dead another: the enemy nearest its nose that its seeker sees. Without
 // one, or once it is spent, it is removed.
 static void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MrMissile *m = &b->missiles[slot];
     if (!m->active[lane] || b->fighters[m->target[lane]].alive[lane]) continue;
-    bool burnt = (float)m->age[lane] >= sim->constants.burn_steps;
-    bool spent = burnt && m->body.v[lane] < sim->params.missile_spent_speed;
-    int32_t target = spent ? -1 : mr_seek_target(sim, b, m, lane);
+    int32_t target = mr_is_spent(sim, b, m, lane) ? -1 : mr_seek_target(sim, b, m, lane);
     if (target < 0) {
       mr_remove(b, slot, lane);
       continue;

@@ -80,6 +80,7 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_HEIGHT
         MR_OBSERVE_HEIGHT_2
         MR_OBSERVE_HEIGHT_3
+        MR_OBSERVE_TEAM_HEIGHT
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -165,7 +166,11 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrShot:
         pass
     enum: MR_CONE_RUDDERS
+    enum: MR_CONE_SHARES
+    enum: MR_CONE_CLIMBS
     ctypedef struct MrCone:
+        pass
+    ctypedef struct MrHighCone:
         pass
     ctypedef struct MrMoment:
         pass
@@ -247,3 +252,5 @@ cdef extern from "midrange.h" nogil:
                        MrMoment *moments, MrPrediction *predictions)
     void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
                         MrCone *cones)
+    void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval,
+                             int32_t count, MrHighCone *cones)

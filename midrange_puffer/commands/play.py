@@ -15,7 +15,15 @@ from midrange_puffer.commands.models import (
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.actions import HEIGHT
-from midrange_puffer.game.parameters import HUMAN, LADDER, WINGMEN, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    HUMAN,
+    LADDER,
+    RADAR,
+    WINGMEN,
+    has_height,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.names import shown
 from midrange_puffer.policies.champions import has_champion
 from midrange_puffer.policies.mix import (
@@ -160,7 +168,8 @@ def load_contestants(
         the policies among them were trained for, overridden by those given.
 
     Raises:
-        UsageError: Models cannot be used, or were trained for different games.
+        UsageError: Models cannot be used, or were trained for different games, or a human cannot
+            fly this one.
     """
     texts = [options.red, options.blue]
     players, parameters = load_players(
@@ -168,6 +177,12 @@ def load_contestants(
     )
     contestants: list[Contestant | list[Contestant]] = [players[text] for text in texts]
     names = [shown(title(text)) for text in texts]
+    is_plain = not is_team(parameters) and parameters["sensing"] != RADAR
+    if HUMAN in texts and has_height(parameters) and not is_plain:
+        raise UsageError(
+            "with dimensions = 3 a human flies one against one with full information; watch others "
+            "with --red and --blue"
+        )
     if not is_team(parameters):
         if options.wingmen != WINGMEN:
             raise UsageError(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import DISCRETE, ORDERS, PLANE, controls
+from midrange_puffer.game.actions import DISCRETE, ORDERS, controls, controls_by_count
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -261,7 +261,8 @@ class Group:
         if self._acts.mode == DISCRETE:
             return controls(actions, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
-        return np.minimum(actions, PLANE.highest) if self._is_team else actions
+        highest = controls_by_count(self.core.controls).highest
+        return np.minimum(actions, highest) if self._is_team else actions
 
     def _carried_out(self, orders: np.ndarray) -> np.ndarray:
         """Returns the agents' controls, by which they follow orders [agents, heads]."""

@@ -13,6 +13,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import (
     CONTINUOUS,
     DISCRETE,
+    HEIGHT,
     HEIGHTS,
     ORDERS,
     PLANE,
@@ -69,7 +70,17 @@ class Rows:
     place: int  # index of the first row's first feature in the observation
 
 
-def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows, ...]:
+# Observations in teams by `sensing` and `dimensions`.
+_OF_TEAMS = {
+    (FULL, 2): _core.TEAM,
+    (RADAR, 2): _core.TEAM_RADAR,
+    (FULL, 3): _core.TEAM_HEIGHT,
+}
+
+
+def team_rows(
+    red_size: int, blue_size: int, sensing: str = FULL, dimensions: int = 2
+) -> tuple[Rows, ...]:
     """Returns the kinds of rows of a team's observation, in their order.
 
     Args:
@@ -77,9 +88,11 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
         sensing: "full" or "radar". With "radar", rows "enemy" are contacts, "seeker" are missiles
             with a lock on the fighter, and "radar" are the enemy radars that its warning receiver
             hears.
+        dimensions: 2, or 3 with height.
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
+        KeyError: No game has this `sensing` and `dimensions`.
     """
     sizes = red_size, blue_size
     if not all(1 <= size <= _core.MAX_SIDE for size in sizes) or sizes == (1, 1):
@@ -87,19 +100,26 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
             f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
             f"{_core.MAX_SIDE}, and not both 1"
         )
-    observation = _core.TEAM_RADAR if sensing == RADAR else _core.TEAM
-    kinds = _core.team_rows(observation, *sizes)
+    kinds = _core.team_rows(_OF_TEAMS[sensing, dimensions], *sizes)
     return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in kinds)
 
 
 @cache
+def _team_of(features: int) -> tuple[tuple[Rows, ...], int]:
+    """Returns the rows of a team's observation and the dimensions, by its number of features.
+
+    There are no rows for others. No two observations have the same number of features.
+    """
+    for (sensing, dimensions), size in product(_OF_TEAMS, range(2, _core.MAX_SIDE + 1)):
+        rows = team_rows(size, size, sensing, dimensions)  # they depend on the larger side only
+        if rows[-1].place + rows[-1].rows * rows[-1].features == features:
+            return rows, dimensions
+    return (), 0
+
+
 def rows_of(features: int) -> tuple[Rows, ...]:
     """Returns the rows of a team's observation by its number of features; () for others."""
-    for sensing, size in product((FULL, RADAR), range(2, _core.MAX_SIDE + 1)):
-        rows = team_rows(size, size, sensing)  # the rows depend on the larger side only
-        if rows[-1].place + rows[-1].rows * rows[-1].features == features:
-            return rows
-    return ()
+    return _team_of(features)[0]
 
 
 def sensing_of(rows: Iterable[Rows]) -> str:
@@ -137,6 +157,8 @@ _CONTROLS_WITH_HEIGHT = {
 
 def controls_of(features: int) -> Controls:
     """Returns a fighter's controls in the games whose observation has so many features."""
+    if _team_of(features)[1] == HEIGHT.dimensions:
+        return HEIGHT
     return _CONTROLS_WITH_HEIGHT.get(features, PLANE)
 
 

@@ -398,9 +398,11 @@ _HEIGHT_ONLY = (
 
 def _check_height(values: Parameters) -> None:
     """Refuses what the game with height does not have."""
-    for name in ("red_size", "blue_size"):
-        if values[name] != 1:
-            raise UsageError(f"{name} = {values[name]}: with dimensions = 3 it must be 1")
+    for row in LOADS:
+        if is_team(values) and len(parse_load(values[row.name])) > 1:
+            raise UsageError(
+                f"{row.name} = {values[row.name]}: in teams each side carries one type of missile"
+            )
     if values["sensing"] != FULL:
         raise UsageError(f"sensing = {values['sensing']}: with dimensions = 3 it must be {FULL}")
     least, difference = values["start_height_min"], values["start_height_difference_max"]
@@ -494,7 +496,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     * Sensors, one against one: "radar".
     * Teams: "team"; with sensors "team_radar".
     * With height: "height", or where fighters carry several types of missiles "height_2" or
-      "height_3".
+      "height_3"; in teams "team_height".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -507,7 +509,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     if has_height(parameters):
         if observation != "default":
             raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")
-        return _core.HEIGHTS[kinds_of(parameters) - 1]
+        return _core.TEAM_HEIGHT if is_team(parameters) else _core.HEIGHTS[kinds_of(parameters) - 1]
     sensing, in_team = parameters["sensing"], is_team(parameters)
     own = RADAR if sensing == RADAR else "stg"
     allowed = ("default",) if in_team and own == "stg" else ("default", own)

@@ -124,8 +124,9 @@ class Paths:
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
         gravity: Of the game [m/s²].
-        types: "aircraft" and "missile" -> of each side -> the name of its type and of the type of
-            the package that this is based on, of each type in a load; empty in the plane.
+        types: "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its
+            load -> the name of its type and of the type of the package that this is based on; empty
+            in the plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -366,12 +367,14 @@ def _types(
     sim: Simulation, env: int
 ) -> tuple[dict[str, list[list[tuple[str, str]]]], list[list[float]]]:
     """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
+    red_size, _ = sizes_of(sim.parameters)
     flown = flown_types(sim.parameters)
     if flown is None:
         return {}, [[sim.parameters["missile_burn_time"]]] * len(SEATS)
     changes = parse_types(sim.parameters["types"])
     drawn = {name: values[env].tolist() for name, values in sim.types.items()}
     numbers = {kind: [[number] for number in drawn[kind]] for kind in KINDS}
+    numbers[MISSILE] = [numbers[MISSILE][0], numbers[MISSILE][red_size]]
     for side, load in enumerate(flown.loads):
         if load:
             numbers[MISSILE][side] = [number for number, _ in load]
@@ -383,7 +386,7 @@ def _types(
     def burns(side: int, number: int) -> float:
         fields = dict(zip(FIELDS[MISSILE], flown.fields[MISSILE][number], strict=True))
         burn = fields["burn_time"] + fields["sustain_time"]
-        return drawn["missile_burn_time_factor"][side] * burn
+        return drawn["missile_burn_time_factor"][side * red_size] * burn
 
     types = {
         kind: [[named(kind, number) for number in of_side] for of_side in numbers[kind]]

@@ -441,9 +441,10 @@ class Simulation:
 
     @property
     def types(self) -> dict[str, np.ndarray]:
-        """The sides' types by name, copies [num_envs, 2]; only with height.
+        """The fighters' types by name, copies [num_envs, fighters]; only with height.
 
         int32: aircraft, missile (indices into `type_names`).
+        All fighters of a side have the same missile and factors.
         float32: factors by which `aircraft_spread` and `missile_spread` vary these: thrust_factor,
         drag_factor, lift_factor, induced_drag_factor; missile_thrust_factor, missile_drag_factor,
         missile_lift_factor, missile_burn_time_factor.

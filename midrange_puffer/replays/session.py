@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import PLANE, controls_in
+from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.orders import are_orders, carry_out
 from midrange_puffer.game.parameters import (
@@ -136,9 +136,9 @@ class PilotCrew:
         copy_bodies(sim, self._copy)
         self._copy.step()
         given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
-        # A human has wingmen in teams only, and these fly in the plane.
-        commands = np.zeros((len(self.fighters), PLANE.count), np.float32)
-        for column, name in enumerate(PLANE.names[:FIRE]):
+        names = controls_in(sim.parameters["dimensions"]).names
+        commands = np.zeros((len(self.fighters), len(names)), np.float32)
+        for column, name in enumerate(names[:FIRE]):
             commands[:, column] = given[f"{name}_command"][self.fighters]
         for row, fighter in zip(commands, self.fighters, strict=True):
             if given["fire"][fighter]:

@@ -51,6 +51,8 @@ FIGHTS = {
     "height pilots": (ALL_PILOTS, "height", (1, 1)),
     "height drawn": (ALL_PILOTS, "height", (1, 1)),
     "height loaded": (ALL_PILOTS, "height_3", (1, 1)),
+    "2v2 height drawn": (ALL_PILOTS, "team_height", (2, 2)),
+    "5v8 height pilots": (ALL_PILOTS, "team_height", (5, 8)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -75,6 +77,8 @@ HASHES = {
     "height pilots": (0x1582C593936760C1, 0xEF34ED9BA8691964),
     "height drawn": (0xC64F8475F3196EBD, 0xB7CBFE22D61BF889),
     "height loaded": (0xC91BB58E66E2BAA7, 0x60E3B7DBF322CA7A),
+    "2v2 height drawn": (0x005F3C480E3E1610, 0x6F7B8730EC8F9F71),
+    "5v8 height pilots": (0x6E6DA4578CB2733E, 0xA88320986DDF3FCC),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -85,7 +89,8 @@ DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
 # Loads, whose missiles are varied.
 LOADED = {"red_missiles": "long:2,medium:3,short:1", "blue_missiles": "medium:2,short:2"}
 LOADED |= {"missile_spread": 0.3}
-TYPES = {"height drawn": DRAWN, "height loaded": LOADED}  # number 0 is none
+TYPES = {"height drawn": DRAWN, "height loaded": LOADED, "2v2 height drawn": DRAWN}
+TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2}  # of the program; 0 is none
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
 SENSING = ("full", "radar")
@@ -93,9 +98,9 @@ EACH_GAME = pytest.mark.parametrize(
     "game",
     [
         *({}, {"sensing": "radar"}, {"dimensions": 3}),
-        *({"dimensions": 3, **types} for types in TYPES.values()),
+        *({"dimensions": 3, **types} for types in (DRAWN, LOADED)),
     ],
-    ids=["full", "radar", "height", *TYPES],
+    ids=["full", "radar", "height", "drawn", "loaded"],
 )
 
 
@@ -130,7 +135,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     shares, observation, (red, blue) = FIGHTS[fight]
     weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
     sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
-    dimensions = 3 if observation in _core.HEIGHTS else 2
+    dimensions = 3 if "height" in observation else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
     parameters = resolve(game | TYPES.get(fight, {}), teams=True)
     core = _core.Core(
@@ -163,8 +168,8 @@ def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
 def program_arguments(fight: str) -> list[str]:
     """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
-    number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, *_core.HEIGHTS].index(observation)
-    types = ["", *TYPES].index(fight if fight in TYPES else "")
+    names = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, *_core.HEIGHTS, _core.TEAM_HEIGHT]
+    number, types = names.index(observation), TYPE_NUMBERS.get(id(TYPES.get(fight)), 0)
     words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, types, *seat_weights(shares)]
     return [str(word) for word in words]
 
@@ -285,7 +290,7 @@ def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distan
     ("sizes", "game"),
     [
         *((sizes, {"sensing": sensing}) for sizes in ((1, 1), (2, 3)) for sensing in SENSING),
-        ((1, 1), {"dimensions": 3}),
+        *((sizes, {"dimensions": 3}) for sizes in ((1, 1), (2, 3))),
     ],
     ids=str,
 )

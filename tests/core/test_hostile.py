@@ -278,6 +278,7 @@ def test_numbers_that_are_not_whole_are_no_indices(number):
         lambda: sim.advance(number),
         lambda: sim.core.look_ahead(0, 0, number, 1),
         lambda: sim.core.threat_cone(300, 1, number),
+        lambda: Simulation(dimensions=3).core.high_threat_cone(0, 0, 1, number),
     ):
         with pytest.raises(TypeError, match="integer"):
             call()

@@ -21,6 +21,7 @@ GAMES = {
     "height": HEIGHT,
     "team": {"red_size": 4, "blue_size": 3},
     "team_radar": {"red_size": 3, "blue_size": 4, "sensing": "radar"},
+    "team_height": {"red_size": 2, "blue_size": 3, **HEIGHT},
 }
 EACH_GAME = pytest.mark.parametrize("game", GAMES)
 
@@ -305,7 +306,7 @@ def test_every_instruction_set_and_thread_gives_the_same_controls(game, isa):
     assert flown(one, orders).tobytes() == flown(other, orders).tobytes()
 
 
-@pytest.mark.parametrize("game", ["plane", "height", "team"])
+@pytest.mark.parametrize("game", ["plane", "height", "team", "team_height"])
 def test_orders_are_mirrored_in_the_mirror(game):
     sim, mirror = (fought(game, 0, time_limit=3600) for _ in range(2))
     for _ in range(70):

@@ -49,7 +49,7 @@ def test_levels_and_controls_are_the_same_actions():
 def test_the_number_of_features_tells_the_game():
     """Policies know the game by it: no other observation has as many."""
     count = len(HEIGHT_FEATURES)
-    assert levels_of(count) == LEVELS
+    assert tuple(levels_of(count).values()) == LEVELS
     assert controls_of(count).names == ("rudder", "climb", "throttle", "fire")
     assert not rows_of(count)
     others = {len(features_of(name)) for name in ("default", "stg", "radar")}
@@ -132,7 +132,7 @@ def test_policies_and_functions_of_the_plane_are_refused():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"red_size": 2}, "red_size = 2: with dimensions = 3 it must be 1"),
+        ({"red_size": 2, "blue_missiles": "long:2,short:1"}, "in teams each side carries one type"),
         ({"sensing": "radar"}, "sensing = radar: with dimensions = 3 it must be full"),
         ({"fighter_thrust": 20}, "fighter_thrust = 20: it is of the flight in the plane"),
         ({"missile_burn_time": 5}, "missile_burn_time = 5: it is of the flight in the plane"),

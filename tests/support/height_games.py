@@ -25,8 +25,9 @@ from reference_height_fight import (
     full_load,
     varied,
 )
+from reference_height_teams import HeightTeams
 
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import is_team, resolve, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 STATE = ("x", "y", "z", "c", "s", "u", "v")
@@ -64,7 +65,7 @@ class Game:
         parameters = {
             name: value for name, value in settings.items() if name not in ("red", "blue")
         }
-        self.p = resolve(parameters | {"dimensions": 3})
+        self.p = resolve(parameters | {"dimensions": 3}, teams=True)
         self.sim = Simulation(num_envs, seed, dimensions=3, **settings)
         self.fields, self.seed = fields, seed
         self.key = tuple(item for item in self.p.items() if not item[0].endswith(OF_NO_REACH))
@@ -89,26 +90,46 @@ class Game:
             return Fighter(body, left, bool(f["alive"]), last, f["pressed"])
 
         def missile(slot: int) -> Missile:
-            numbers = (int(missiles[name][env, slot]) for name in ("owner", "age", "kind"))
+            names = ("owner", "age", "kind", "target")
+            numbers = (int(missiles[name][env, slot]) for name in names)
             return Missile(state(missiles, STATE, slot), *numbers)
 
         keys = self.sim.core.read("engagement")
         engagement, episode = (int(keys[name][env, 0]) for name in ("engagement", "episode"))
-        drawn = [draw(self.p, self.seed, engagement, episode, seat) for seat in (RED, BLUE)]
+        places = self.places()
+        drawn = [draw(self.p, self.seed, engagement, episode, *place) for place in places]
         types = [
             varied(self.fields[of.aircraft], [self.fields[name] for name in of.missiles], of)
             for of in drawn
         ]
-        reach = [
-            [self.reach(name, drawn[1 - seat].aircraft) for name in drawn[seat].missiles]
-            for seat in (RED, BLUE)
-        ]
         shots = [missile(slot) for slot in np.flatnonzero(missiles["active"][env])]
-        return Fight(
-            p=self.p, types=types, reach=reach, fighters=[fighter(RED), fighter(BLUE)],
-            missiles=sorted(shots, key=order), time=int(self.sim.time[env]),
-            outcome=int(self.sim.outcome[env]), truncated=bool(self.sim.truncated[env]),
-        )  # fmt: skip
+        common = {
+            "p": self.p, "types": types, "fighters": [*map(fighter, range(len(places)))],
+            "missiles": sorted(shots, key=order), "time": int(self.sim.time[env]),
+            "outcome": int(self.sim.outcome[env]), "truncated": bool(self.sim.truncated[env]),
+        }  # fmt: skip
+        if not is_team(self.p):
+            reach = [
+                [self.reach(name, drawn[1 - seat].aircraft) for name in drawn[seat].missiles]
+                for seat in (RED, BLUE)
+            ]
+            return Fight(reach=reach, **common)
+        reaches = {
+            (own, enemy): self.reach(drawn[own].missiles[0], drawn[enemy].aircraft)
+            for own, (side, _) in enumerate(places)
+            for enemy, (other, _) in enumerate(places)
+            if side != other
+        }
+        fight = HeightTeams(reach=reaches, red_size=self.p["red_size"], **common)
+        for seat in np.flatnonzero(fighters["pilot"][env]):
+            fight.targets[seat] = int(fighters["target"][env, seat])
+            fight.chosen[seat] = int(fighters["chosen"][env, seat])
+        return fight
+
+    def places(self) -> list[tuple[int, int]]:
+        """Returns the side of each fighter and its place in it."""
+        sizes = sizes_of(self.p)
+        return [(side, place) for side in (RED, BLUE) for place in range(sizes[side])]
 
     def reach(self, missile: str, enemy: str) -> Reach:
         """Returns the estimates for a type of missile against a type of aircraft."""
@@ -119,7 +140,7 @@ class Game:
         return REACHES[key]
 
     def commands(self, env: int) -> np.ndarray:
-        """Returns the fighters' commands [2, 4] of the last decision."""
+        """Returns the fighters' commands [fighters, 4] of the last decision."""
         f = self.sim.core.read("fighter")
         names = (*(f"{name}_command" for name in ACTUATORS), "fire")
         return np.array([f[name][env] for name in names], float).T

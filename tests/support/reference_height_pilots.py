@@ -76,7 +76,7 @@ class HeightPilot(Pilot):
 
     def shot(self, fight: Fight, seat: int, enemy: Fighter) -> int:
         """Returns the kind that it would launch, were that allowed, from 1; 0 for none."""
-        fighter, reach = fight.fighters[seat], fight.reach[seat]
+        fighter, reach = fight.fighters[seat], fight.reaches(seat, fight.enemy_seat(seat))
         limit = cos(radians(self.p["pilot_fire_off_boresight_deg"]))
         on_the_nose = fight.below("boresight", limit, off_nose(fighter, enemy))
         if not on_the_nose or len(fight.own_missiles(seat)) >= self.tactics.salvo:
