@@ -22,6 +22,7 @@ GAMES = {
     "team": {"red_size": 4, "blue_size": 3},
     "team_radar": {"red_size": 3, "blue_size": 4, "sensing": "radar"},
     "team_height": {"red_size": 2, "blue_size": 3, **HEIGHT},
+    "radar_height": {"sensing": "radar", **HEIGHT},
 }
 EACH_GAME = pytest.mark.parametrize("game", GAMES)
 
@@ -54,12 +55,12 @@ def assert_same(one: Simulation, other: Simulation) -> None:
 # Against the pilots
 
 
-@pytest.mark.parametrize("game", ["plane", "radar", "height"])
+@pytest.mark.parametrize("game", ["plane", "radar", "height", "radar_height"])
 def test_commit_and_free_is_the_pilot_shooter(game):
     settings = GAMES[game] | {"order_salvo": 6, "seed": 3, "num_envs": 20}
     pilot, ordered = (Simulation(red=red, blue="weave", **settings) for red in ("shooter", "agent"))
     order = parse_order(
-        "commit free high" if game == "height" else "commit free", heads_of(pilot.parameters)
+        "commit free high" if "height" in game else "commit free", heads_of(pilot.parameters)
     )
     for _ in range(200):
         pilot.step()

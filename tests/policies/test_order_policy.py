@@ -28,11 +28,13 @@ GAMES = {
     "team": {"red_size": 3, "blue_size": 2},
     "team_radar": {"red_size": 2, "blue_size": 2, "sensing": "radar"},
     "team_height": {"red_size": 2, "blue_size": 2, "dimensions": 3},
+    "radar_height": {"sensing": "radar", "dimensions": 3},
 }
 OBSERVED = {
     "plane": ("default", 1, 1), "radar": ("radar", 1, 1), "height": (_core.HEIGHTS[0], 1, 1),
     "team": (_core.TEAM, 3, 2), "team_radar": (_core.TEAM_RADAR, 2, 2),
     "team_height": (_core.TEAM_HEIGHT, 2, 2),
+    "radar_height": (_core.RADAR_HEIGHTS[0], 1, 1),
 }  # fmt: skip
 EACH_GAME = pytest.mark.parametrize("game", GAMES)
 
