@@ -46,7 +46,7 @@ SCRIPTS = (
     *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "coder.js", "link.js"),
     "onnx.js",
     *("kept.js", "aim.js", "hands.js", "warnings.js", "debrief.js", "ladder.js", "lessons.js"),
-    *("daily.js", "sharing.js", "play.js"),
+    *("daily.js", "sound.js", "sharing.js", "play.js"),
 )
 SOURCES = [
     *(
