@@ -17,7 +17,7 @@ from midrange_puffer.commands.models import (
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.actions import HEIGHT
-from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
+from midrange_puffer.game.parameters import EASY, HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.champions import has_champion
 from midrange_puffer.policies.mix import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.replays.session import Session
 
-# The champion of the game, or the best of the pilots if there is none.
+# Against a human an easy pilot; else the champion of the game, or the best pilot if it has none.
 AUTO_BLUE = "auto"
 HIGH_PILOT = "ace"  # the best of the pilots with height
 PLAYERS = (
@@ -50,7 +50,7 @@ PLAYERS = (
 
 DESCRIPTION = (
     "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
-    "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
+    "two of them fight. It begins with the keys, against an easy pilot; O takes harder ones. "
     "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change. "
     "--env.dimensions 3 is with height: two more keys climb and dive."
 )
@@ -62,8 +62,8 @@ class Options:
 
     red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"player of blue, as --red; auto: {CHAMPION}, or if the game has none {WINGMEN}, with "
-        f"height {HIGH_PILOT}",
+        f"player of blue, as --red; auto: {EASY} against a human, else {CHAMPION}, or if the game "
+        f"has none {WINGMEN}, with height {HIGH_PILOT}",
         AUTO_BLUE,
     )
     wingmen: str = option.value(
@@ -72,6 +72,7 @@ class Options:
     )
     data_dir: str = option.data_dir()
     policy_name: str | None = option.policy_name()
+    browser: bool = option.flag("open the game in a browser, one against one; no other option")
     seed: int = option.seed("seed of the starts and the policies' actions")
     greedy: bool = option.flag("policies take the likeliest action instead of drawing one")
     save: str | None = option.value(
@@ -94,13 +95,21 @@ def read(argv: Sequence[str]) -> Options:
         UserError: An option or a file is wrong, or pygame is missing.
     """
     options = option.Parser("play", DESCRIPTION, Options).read(argv)
+    if options.browser:
+        if options != Options(browser=True):
+            raise UsageError("command line: --browser: takes no other option; the page has its own")
+        return options
     require("the viewer needs", "pygame")
     telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     if options.save:
         open_folder(Path(options.save))
     red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
     if options.blue == AUTO_BLUE:
-        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
+        blue = (
+            EASY
+            if red == HUMAN
+            else _strongest(game_of([red, wingmen], options.game, options.policy_name))
+        )
     else:
         blue = _player(options.blue, options.data_dir)
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
@@ -133,6 +142,10 @@ def _player(text: str, data_dir: str) -> str:
 
 def main(options: Options) -> int:
     """Plays until the window is closed; returns the exit status."""
+    if options.browser:
+        from midrange_puffer.show.play.browser import play
+
+        return play()
     from midrange_puffer.replays.session import Session
 
     folder = Path(options.save) if options.save else None
