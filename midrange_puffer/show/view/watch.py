@@ -107,14 +107,17 @@ class Watcher(Viewer):
         state = "paused" if session.paused else speed
         keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else KEYS
         keys = HEIGHT_KEYS if self._has_height else keys
+        # In one against one from red's view, which has both fighters, their names and zones.
+        focus = self._chosen if self._is_team or self._side is not None else 0
         self._spots = self._renderer.draw(
             session.sim,
             session.paths,
             time=session.time,
-            focus=self._chosen,
+            focus=focus,
             mode=self._mode,
             lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,
+            enemy_zones=True,
             side=self._side,
         )
         self._show(self._renderer.surface)
