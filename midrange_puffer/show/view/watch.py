@@ -114,6 +114,7 @@ class Watcher(Viewer):
             mode=self._mode,
             lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,
+            enemy_zones=True,
             side=self._side,
         )
         self._show(self._renderer.surface)
