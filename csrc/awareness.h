@@ -155,7 +155,7 @@ static inline void mr_heed(const MrSim *sim, const MrBlock *b, const MrMissile *
   float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
   MrVector place = mr_into_own(&own->body, standing.x, standing.y, i);
   float ahead = place.ahead * inverse, left = place.left * inverse;
-  if (!mr_heeds(sim, NULL, m, own, !mr_side(sim, m->target[i]), 0, range, ahead, i)) return;
+  if (!mr_heeds(sim, mr_roster(sim, b), m, own, !mr_side(sim, m->target[i]), 0, range, ahead, i)) return;
   out->present[i] = 1;
   out->time_to_go[i] = time_to_go;
   out->ahead[i] = -ahead;

@@ -24,7 +24,7 @@ enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each 
 enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
 
 // Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
-// With height, from 1: the kind of the missile.
+// In one against one with height, from 1: the kind of the missile.
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
 enum { MR_FIRE_HIGHEST = MR_SIDE == 1 ? MR_PAIR_FIRE_HIGHEST : MR_FIRE_TARGET };
 
@@ -85,6 +85,13 @@ typedef struct {
   MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
 } MrPicture;
 
+// The axes of a belief: X(place, velocity).
+#if MR_DIMENSIONS == 3
+#define MR_AXES(X) X(x, vx) X(y, vy) X(z, vz)
+#else
+#define MR_AXES(X) X(x, vx) X(y, vy)
+#endif
+
 _Static_assert(sizeof(MrPicture) % (4 * MR_LANES) == 0, "a picture is of arrays [lane] of 4 bytes");
 
 // Asserts the invariants of a block's state (state.c), with its picture unless that is NULL, in builds without NDEBUG,
@@ -98,9 +105,9 @@ void mr_assert_state(const MrSim *sim, int32_t block);
 
 static inline MrBlock *mr_block(const MrSim *sim, int32_t block) { return (MrBlock *)sim->blocks + block; }
 
-// The picture of a block; NULL without sensors. With height there are no sensors.
+// The picture of a block; NULL without sensors.
 static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
-  return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
+  return sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
 // The types that the engagements of a block fly; NULL in the plane. Where types are drawn, `b` must be a block of the
@@ -109,14 +116,14 @@ static inline const MrRoster *mr_roster(const MrSim *sim, const MrBlock *b) {
   if (MR_DIMENSIONS == 2) return NULL;
   if (!sim->types.are_drawn) return sim->rosters;
   assert(b >= mr_block(sim, 0) && b < mr_block(sim, sim->num_blocks));
-  return sim->rosters + (b - (const MrBlock *)sim->blocks);
+  return mr_roster_of(sim, (int32_t)(b - (const MrBlock *)sim->blocks));
 }
 
 // Notes the types that the engagement in a lane draws.
 static inline void mr_enlist(const MrSim *sim, int32_t block, int lane) {
   const MrBlock *b = mr_block(sim, block);
   if (MR_DIMENSIONS == 2 || !sim->types.are_drawn) return;
-  mr_fill_roster(sim, b->engagement[lane], b->episode[lane], &sim->rosters[block], lane);
+  mr_fill_roster(sim, b->engagement[lane], b->episode[lane], mr_roster_of(sim, block), lane);
 }
 
 // Sides ---------------------------------------------------------------------------------------------------
@@ -138,19 +145,19 @@ static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? m
 #define MR_FOR_SIDE(sim, side, f) \
   for (int32_t f = mr_first(sim, side); f < mr_first(sim, side) + mr_size(sim, side); f++)
 
-// Kinds of missiles: those of the side with more.
-static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 ? sim->types.kinds : 1; }
+// Kinds of missiles: those of the side with more. In teams there is one.
+static inline int32_t mr_kinds(const MrSim *sim) { return MR_DIMENSIONS == 3 && MR_SIDE == 1 ? sim->types.kinds : 1; }
 
 // Kinds of missiles that a side's fighters may carry; the first is there even with no missiles of it.
 static inline int32_t mr_kinds_of(const MrSim *sim, int32_t side) {
   int32_t kinds = 1;
-  while (MR_DIMENSIONS == 3 && kinds < MR_KINDS_MAX && sim->types.loads[side][kinds] > 0) kinds++;
+  while (MR_DIMENSIONS == 3 && MR_SIDE == 1 && kinds < MR_KINDS_MAX && sim->types.loads[side][kinds] > 0) kinds++;
   return kinds;
 }
 
-// Levels of fire: none, and one for each place of an enemy, or with height for each kind of missile.
+// Levels of fire: none, and one for each place of an enemy, or in one against one with height for each kind of missile.
 static inline int32_t mr_fire_levels(const MrSim *sim) {
-  if (MR_DIMENSIONS == 3) return 1 + mr_kinds(sim);
+  if (MR_DIMENSIONS == 3 && MR_SIDE == 1) return 1 + mr_kinds(sim);
   int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
   return 1 + (red > blue ? red : blue);
 }
@@ -279,6 +286,10 @@ static inline void mr_believe_in(const MrBody *target, int32_t locked, MrBelief 
   belief->y[lane] = target->y[lane];
   belief->vx[lane] = target->v[lane] * target->c[lane];
   belief->vy[lane] = target->v[lane] * target->s[lane];
+#if MR_DIMENSIONS == 3
+  belief->z[lane] = target->z[lane];
+  belief->vz[lane] = target->v[lane] * target->u[lane];
+#endif
   belief->locked[lane] = locked;
   belief->unseen[lane] = 0;
 }

@@ -20,8 +20,8 @@
 
 static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
-// A fighter's `fire` for this control: above 0.5 a shot. With height k means the level k, the k-th kind of missile. In
-// teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
+// A fighter's `fire` for this control: above 0.5 a shot. In one against one with height k means the level k, the k-th
+// kind of missile. In teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
 // is no shot.
 static inline int32_t mr_fire_of(const MrSim *sim, float control) {
   int32_t highest = mr_fire_levels(sim) - 1;
@@ -141,10 +141,17 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   return true;
 }
 
+// The first kind of missile that a fighter in one lane has left; the last kind if it has none.
+static inline int32_t mr_first_kind_left(const MrSim *sim, const MrFighter *f, int lane) {
+  int32_t kind = 0;
+  while (kind < mr_kinds(sim) - 1 && mr_missiles_left(f, kind, lane) < 1) kind++;
+  return kind;
+}
+
 // Launches a missile of the first kind that is left at the nearest enemy that the fighter knows.
 static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
-  int32_t kind = 0, target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
-  while (kind < mr_kinds(sim) - 1 && mr_missiles_left(&b->fighters[fighter], kind, lane) < 1) kind++;
+  int32_t target = mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
+  int32_t kind = mr_first_kind_left(sim, &b->fighters[fighter], lane);
   return mr_launch_at(sim, b, picture, fighter, kind, target, lane);
 }
 
@@ -159,7 +166,7 @@ static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      int32_t kind = MR_DIMENSIONS == 3 ? fighter->fire[i] - 1 : 0;
+      int32_t kind = MR_DIMENSIONS == 3 && MR_SIDE == 1 ? fighter->fire[i] - 1 : 0;
       if (wants[i]) mr_launch_at(sim, b, picture, f, kind, mr_shot_at(sim, b, picture, f, i), i);
     }
   }

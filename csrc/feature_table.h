@@ -14,7 +14,9 @@
 // MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.
 // MR_OBSERVE_HEIGHT_2 has those of MR_TWO_KIND_FEATURES after them, and MR_OBSERVE_HEIGHT_3 then those of
 // MR_THIRD_KIND_FEATURES.
-// MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which have the tables of "Teams" below.
+// MR_OBSERVE_RADAR_HEIGHT has the features of MR_RADAR_HEIGHT_FEATURES, MR_OBSERVE_RADAR_HEIGHT_2 and
+// MR_OBSERVE_RADAR_HEIGHT_3 also those of MR_TWO_KNOWN_KIND_FEATURES and MR_THIRD_KNOWN_KIND_FEATURES.
+// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR, MR_OBSERVE_TEAM_RADAR_HEIGHT and MR_OBSERVE_TEAM_HEIGHT are of rows, which have the tables of "Teams" below.
 //
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
@@ -154,16 +156,24 @@ enum {
   X(own_lift_limit, 90, 0, "own greatest lift at this height and speed [m/s^2]") \
   X(own_thrust, 20, 0, "own full thrust at this height and speed [m/s^2]")
 
-#define MR_ENEMY_HEIGHT_FEATURES(X) \
-  X(enemy_up, 1, 0, "bearing of the enemy: sine of its elevation") \
-  X(enemy_off_nose, 1, 0, "cosine of the angle between the own velocity and the line to the enemy") \
-  X(enemy_climb, 1, 0, "position of the enemy's climb actuator") \
-  X(enemy_heading_up, 1, 0, "direction of the enemy's velocity: sine of its climb") \
-  X(enemy_los_rate_up, 0.05, 0, "rate of the sine of the enemy's elevation [1/s]") \
-  X(enemy_above, 10000, 0, "enemy's height less the own one [m]") \
-  X(enemy_energy, 20000, 0, "enemy's height plus that which its speed would buy, less the own one [m]") \
-  X(enemy_lift_limit, 90, 0, "enemy's greatest lift at its height and speed [m/s^2]") \
-  X(enemy_thrust, 20, 0, "enemy's full thrust at its height and speed [m/s^2]")
+// Height of another fighter, `who`: its elevation, its actuator, and its flight.
+#define MR_ELEVATION_FEATURES(X, prefix, who) \
+  X(prefix##_up, 1, 0, "bearing of " who ": sine of its elevation") \
+  X(prefix##_off_nose, 1, 0, "cosine of the angle between the own velocity and the line to " who)
+
+#define MR_CLIMB_FEATURES(X, prefix, who) \
+  X(prefix##_climb, 1, 0, "position of the climb actuator of " who)
+
+#define MR_ASCENT_FEATURES(X, prefix, who) \
+  X(prefix##_heading_up, 1, 0, "direction of the velocity of " who ": sine of its climb") \
+  X(prefix##_los_rate_up, 0.05, 0, "rate of the sine of the elevation of " who " [1/s]") \
+  X(prefix##_above, 10000, 0, "height of " who " less the own one [m]") \
+  X(prefix##_energy, 20000, 0, "height of " who " plus that which its speed would buy, less the own one [m]") \
+  X(prefix##_lift_limit, 90, 0, "greatest lift of " who " at its height and speed [m/s^2]") \
+  X(prefix##_thrust, 20, 0, "full thrust of " who " at its height and speed [m/s^2]")
+
+#define MR_OTHER_HEIGHT_FEATURES(X, prefix, who) \
+  MR_ELEVATION_FEATURES(X, prefix, who) MR_CLIMB_FEATURES(X, prefix, who) MR_ASCENT_FEATURES(X, prefix, who)
 
 #define MR_RISE_FEATURES(X, prefix) \
   X(prefix##_up, 1, 0, "bearing of the missile: sine of its elevation") \
@@ -171,6 +181,12 @@ enum {
   X(prefix##_above, 10000, 0, "height of the missile above its target [m]")
 
 #define MR_RISING_FEATURES(X, prefix) MR_MISSILE_FEATURES(X, prefix) MR_RISE_FEATURES(X, prefix)
+
+// With sensors the fighter's own echo.
+#define MR_ECHO_FEATURES(X) \
+  X(own_echo, 2, 0, "range at which radars and seekers see the own fighter, over that of the parameters")
+
+#define MR_GUIDED_RISING_FEATURES(X, prefix) MR_RISING_FEATURES(X, prefix) MR_GUIDANCE_FEATURES(X, prefix)
 
 // A kind of missile in the loads of both sides.
 #define MR_KIND_FEATURES(X, prefix, which) \
@@ -185,12 +201,39 @@ enum {
 #define MR_HEIGHT_FEATURES(X) \
   MR_FIGHTER_FEATURES(X) \
   MR_OWN_HEIGHT_FEATURES(X) \
-  MR_ENEMY_HEIGHT_FEATURES(X) \
+  MR_OTHER_HEIGHT_FEATURES(X, enemy, "the enemy") \
   MR_RISING_FEATURES(X, inbound_1) \
   MR_RISING_FEATURES(X, inbound_2) \
   MR_RISING_FEATURES(X, inbound_3) \
   MR_RISING_FEATURES(X, own_missile_1) \
   MR_RISING_FEATURES(X, own_missile_2)
+
+// A kind of missile with sensors, which do not tell what the enemy has left.
+#define MR_KIND_STORE_FEATURES(X, prefix, which) \
+  X(own_##prefix##_ammunition, 6, 0, "own missiles left of the " which " kind")
+#define MR_KIND_REACH_FEATURES(X, prefix, which) \
+  X(own_##prefix##_reach, 40000, 0, "own R_max on the enemy with the " which " kind less the range [m]; that of the first kind if the own side has no such kind") \
+  X(enemy_##prefix##_reach, 40000, 0, "enemy's R_max on the own fighter with its " which " kind less the range [m], likewise")
+#define MR_KNOWN_KIND_FEATURES(X, prefix, which) \
+  MR_KIND_STORE_FEATURES(X, prefix, which) MR_KIND_REACH_FEATURES(X, prefix, which)
+
+#define MR_TWO_KNOWN_KIND_FEATURES(X) MR_KNOWN_KIND_FEATURES(X, first, "first") MR_KNOWN_KIND_FEATURES(X, second, "second")
+#define MR_THIRD_KNOWN_KIND_FEATURES(X) MR_KNOWN_KIND_FEATURES(X, third, "third")
+
+#define MR_RADAR_HEIGHT_FEATURES(X) \
+  MR_OWN_FEATURES(X) \
+  MR_CONTACT_FEATURES(X) \
+  MR_GEOMETRY_FEATURES(X) \
+  MR_RECEIVER_FEATURES(X) \
+  MR_OWN_HEIGHT_FEATURES(X) \
+  MR_ECHO_FEATURES(X) \
+  MR_ELEVATION_FEATURES(X, enemy, "the enemy") \
+  MR_ASCENT_FEATURES(X, enemy, "the enemy") \
+  MR_SEEKER_FEATURES(X, seeker_1) \
+  MR_SEEKER_FEATURES(X, seeker_2) \
+  MR_SEEKER_FEATURES(X, seeker_3) \
+  MR_GUIDED_RISING_FEATURES(X, own_missile_1) \
+  MR_GUIDED_RISING_FEATURES(X, own_missile_2)
 
 // Teams ---------------------------------------------------------------------------------------------------
 //
@@ -242,6 +285,10 @@ enum {
   X(other_inbound, 6, 0, "missiles in the air that fly at it") \
   X(other_urgency, 1, 0, "10 s / (10 s + the least time to go of those); 0 without any")
 
+// The same rows with height.
+#define MR_TEAM_OWN_HEIGHT_FEATURES(X) MR_TEAM_OWN_FEATURES(X) MR_OWN_HEIGHT_FEATURES(X)
+#define MR_HIGH_OTHER_FEATURES(X) MR_OTHER_FEATURES(X) MR_OTHER_HEIGHT_FEATURES(X, other, "the other")
+
 // An ally in a game with sensors, which reports these by data link.
 #define MR_ALLY_FEATURES(X) \
   MR_PLACE_FEATURES(X) \
@@ -258,6 +305,12 @@ enum {
   X(other_age, 10, 0, "time since it was seen [s]") \
   X(other_inbound, 6, 0, "missiles of the own side in the air that fly at it")
 
+// The same rows with height. Allies report their height, and a track has that of its enemy.
+#define MR_TEAM_RADAR_OWN_FEATURES(X) MR_TEAM_OWN_HEIGHT_FEATURES(X) MR_ECHO_FEATURES(X)
+#define MR_HIGH_ALLY_FEATURES(X) MR_ALLY_FEATURES(X) MR_OTHER_HEIGHT_FEATURES(X, other, "the other")
+#define MR_HIGH_TRACK_FEATURES(X) \
+  MR_TRACK_FEATURES(X) MR_ELEVATION_FEATURES(X, other, "the other") MR_ASCENT_FEATURES(X, other, "the other")
+
 // An enemy's radar that the warning receiver hears.
 #define MR_HEARD_FEATURES(X) \
   X(radar_present, 1, 0, "1 if the receiver hears such a radar; else 0, as are all features of this row") \
@@ -272,6 +325,9 @@ enum {
   MR_FEATURE_COUNT = 0 MR_FEATURES(MR_COUNT_FEATURE),
   MR_STG_FEATURE_COUNT = MR_FEATURE_COUNT MR_STG_FEATURES(MR_COUNT_FEATURE),
   MR_RADAR_FEATURE_COUNT = 0 MR_RADAR_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_FEATURE_COUNT = 0 MR_RADAR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_2_FEATURE_COUNT = MR_RADAR_HEIGHT_FEATURE_COUNT MR_TWO_KNOWN_KIND_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_3_FEATURE_COUNT = MR_RADAR_HEIGHT_2_FEATURE_COUNT MR_THIRD_KNOWN_KIND_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_FEATURE_COUNT = 0 MR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_2_FEATURE_COUNT = MR_HEIGHT_FEATURE_COUNT MR_TWO_KIND_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_3_FEATURE_COUNT = MR_HEIGHT_2_FEATURE_COUNT MR_THIRD_KIND_FEATURES(MR_COUNT_FEATURE),
@@ -281,6 +337,13 @@ enum {
   MR_TRACK_COUNT = 0 MR_TRACK_FEATURES(MR_COUNT_FEATURE),
   MR_HEARD_COUNT = 0 MR_HEARD_FEATURES(MR_COUNT_FEATURE),
   MR_MISSILE_COUNT = 0 MR_MISSILE_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_TEAM_OWN_HEIGHT_COUNT = 0 MR_TEAM_OWN_HEIGHT_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_OTHER_COUNT = 0 MR_HIGH_OTHER_FEATURES(MR_COUNT_FEATURE),
+  MR_RISING_COUNT = 0 MR_RISING_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_TEAM_RADAR_OWN_COUNT = 0 MR_TEAM_RADAR_OWN_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_ALLY_COUNT = 0 MR_HIGH_ALLY_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_TRACK_COUNT = 0 MR_HIGH_TRACK_FEATURES(MR_COUNT_FEATURE),
+  MR_GUIDED_RISING_COUNT = 0 MR_GUIDED_RISING_FEATURES(MR_COUNT_FEATURE, missile),
   MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
   MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
 };

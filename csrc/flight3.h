@@ -28,11 +28,11 @@ static inline float mr_dot(MrVector3 a, MrVector3 b) { return a.x * b.x + a.y * 
 
 // Types ---------------------------------------------------------------------------------------------------
 
-// Copies of the constants that a side flies with in lane i.
+// Copies of the constants that a fighter or a side flies with in lane i.
 #define MR_TAKE_CONSTANT(name, meaning) .name = of->name[i],
 
-static inline MrAircraft mr_aircraft_at(const MrRoster *roster, int32_t side, int i) {
-  const MrAircraftLanes *of = &roster->aircraft[side];
+static inline MrAircraft mr_aircraft_at(const MrRoster *roster, int32_t fighter, int i) {
+  const MrAircraftLanes *of = &roster->fighters[fighter].aircraft;
   return (MrAircraft){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_AIRCRAFT_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 
@@ -41,8 +41,9 @@ static inline MrMissileType mr_missile_type_at(const MrRoster *roster, int32_t s
   return (MrMissileType){.frame = {MR_AIRFRAME3_CONSTANTS(MR_TAKE_CONSTANT)}, MR_MISSILE_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 
-static inline MrReach mr_reach_at(const MrRoster *roster, int32_t side, int32_t kind, int i) {
-  const MrReachLanes *of = &roster->reach[side][kind];
+// The reach of the missiles that fly at a fighter, `target`.
+static inline MrReach mr_reach_at(const MrRoster *roster, int32_t target, int32_t kind, int i) {
+  const MrReachLanes *of = &roster->fighters[target].reach[kind];
   return (MrReach){MR_REACH_CONSTANTS(MR_TAKE_CONSTANT)};
 }
 

@@ -31,7 +31,7 @@
 // fight takes the first game of its dimensions that has room for its fighters, on whichever side they are. A build may
 // have fewer.
 #ifndef MR_GAMES
-#define MR_GAMES(X, with) X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 1, 3)
+#define MR_GAMES(X, with) X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 1, 3) X(with, 8, 3)
 #endif
 
 // In a file that is compiled for each game: a name with the game's numbers at its end, and one with the instruction

@@ -19,9 +19,12 @@
 #include "view_team.h"
 #include "wing_pilots.h"
 #elif MR_DIMENSIONS == 3
+#include "cone3.h"
 #include "flyout.h"
+#include "spacetime.h"
 #include "view_height.h"
 #else
+#include "cone.h"
 #include "flyout.h"
 #include "spacetime.h"
 #include "view_pair.h"
@@ -167,7 +170,7 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   MrBlock b = *to;
   mr_start_picture(picture, lane);
   seen = *picture;
-  mr_update_picture(sim, 0, &b, &seen);
+  mr_update_picture(sim, mr_roster(sim, to), 0, &b, &seen);
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
     memcpy((char *)picture + at, (const char *)&seen + at, 4);
   }
@@ -222,7 +225,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_launch_commanded(sim, b, picture);
   mr_fly_block(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
   mr_straighten(sim, b);
-  if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
+  if (picture) mr_update_picture(sim, mr_roster(sim, b), sim->constants.substeps, b, picture);
 
   mr_count_living(sim, b, living);
   MR_FOR_LANES(i) {
@@ -302,11 +305,13 @@ const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .launch = launch,
 #if MR_SIDE == 1
     .fly_shots = mr_fly_out_block,
+    .look_ahead = mr_look_ahead_lane,
 #endif
 #if MR_SIDE == 1 && MR_DIMENSIONS == 2
     .fly_out = fly_out,
     .look_up_shots = mr_look_up_each,
-    .look_ahead = mr_look_ahead_lane,
     .threat_cone = mr_fly_cone,
+#elif MR_SIDE == 1
+    .high_threat_cone = mr_fly_high_cone,
 #endif
 };

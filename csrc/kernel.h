@@ -29,13 +29,17 @@ typedef struct MrKernel {
   void (*start_lane)(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode);
   void (*rate_lane)(const MrSim *sim, int32_t block, int lane);
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
-  // The rest exists in one against one in the plane only.
-  float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
+  // The rest exists in one against one only.
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
-  void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
   void (*look_ahead)(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
                      MrMoment *moments, MrPrediction *predictions);
+  // Only in the plane.
+  float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
+  void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
+  // Only with height.
+  void (*high_threat_cone)(const MrSim *sim, int32_t block, int lane, int32_t fighter, int32_t interval, int32_t count,
+                           MrHighCone *cones);
 } MrKernel;
 
 // Access to the state of fights of one game, from state.c: as the functions of midrange.h with these names.

@@ -122,6 +122,7 @@ MrSim *mr_create(const MrConfig *config) {
   sim->sizes[0] = config->params.red_size;
   sim->sizes[1] = config->params.blue_size;
   sim->fighters = fighters;
+  sim->roster_bytes = sizeof(MrRoster) + (size_t)fighters * sizeof(MrFlownLanes);
   for (int32_t f = 0; f < fighters; f++) {
     mr_share_out(config->pilot_weights[f], MR_PILOT_COUNT, sim->pilot_ends[f]);
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
@@ -130,7 +131,7 @@ MrSim *mr_create(const MrConfig *config) {
   bool senses = config->params.sensing == MR_SENSING_RADAR;
   sim->blocks = make_blocks(sim->num_blocks, sim->access->block_bytes);
   if (senses) sim->pictures = make_blocks(sim->num_blocks, sim->access->picture_bytes);
-  if (has_height) sim->rosters = make_blocks(sim->types.are_drawn ? sim->num_blocks : 1, sizeof *sim->rosters);
+  if (has_height) sim->rosters = make_blocks(sim->types.are_drawn ? sim->num_blocks : 1, sim->roster_bytes);
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
@@ -264,6 +265,14 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations) {
+  MrSim full = *sim;
+  full.pictures = NULL;
+  full.observation = observation;
+  full.features = mr_feature_count(observation, sim->sizes[0], sim->sizes[1]);
+  mr_observe(&full, observations);
+}
+
 void mr_observe_states(MrSim *sim, float *states) { observe(sim, (MrOutputs){.to.states = states}); }
 
 int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }
@@ -293,6 +302,11 @@ void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval
 
 void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
   sim->pair_kernel->threat_cone(sim, launch_speed, interval, count, cones);
+}
+
+void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval, int32_t count,
+                         MrHighCone *cones) {
+  sim->kernel->high_threat_cone(sim, env / MR_LANES, env % MR_LANES, fighter, interval, count, cones);
 }
 
 // Access to the state -------------------------------------------------------------------------------------

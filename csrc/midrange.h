@@ -112,7 +112,8 @@ typedef enum {
 } MrSource;
 
 // Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
-// TEAM to teams, those with HEIGHT to the game with height, the others to one against one in the plane.
+// TEAM to teams, those with HEIGHT to the game with height. The others belong to full information, one against one and the
+// plane.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
@@ -122,6 +123,11 @@ typedef enum {
   MR_OBSERVE_HEIGHT,
   MR_OBSERVE_HEIGHT_2,  // with height where fighters carry two kinds of missiles, and three
   MR_OBSERVE_HEIGHT_3,
+  MR_OBSERVE_TEAM_HEIGHT,
+  MR_OBSERVE_RADAR_HEIGHT,
+  MR_OBSERVE_RADAR_HEIGHT_2,
+  MR_OBSERVE_RADAR_HEIGHT_3,
+  MR_OBSERVE_TEAM_RADAR_HEIGHT,
   MR_OBSERVATION_COUNT
 } MrObservation;
 
@@ -184,7 +190,7 @@ typedef struct {
   float x, y, z, direction_x, direction_y, direction_z, speed, rudder;
 } MrMissileState;
 
-// The types that a side flies in an engagement with height, and factors by which these are varied.
+// The types that a fighter flies in an engagement with height, and factors by which these are varied: those of its side.
 typedef struct {
   int32_t aircraft, missile;  // numbers of the types in MrConfig; of a load, its first kind
   // Of the aircraft; drag is that without lift.
@@ -360,6 +366,9 @@ void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
+// Observations of the agents [agents][features] as they would be with full information, for a central critic.
+// `observation` is one of the same game without sensors.
+void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both
@@ -372,8 +381,8 @@ const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissil
 // is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-// Writes the types that both sides fly in an episode of an engagement. Only with height.
-void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]);
+// Writes the types that each fighter flies in an episode of an engagement. Only with height.
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[]);
 
 // Copies one field of mr_fields(sim, entity) from all engagements. values: [num_envs][entities of that kind in one
 // engagement], int32 or float32. Without sensors there are no contacts and beliefs to copy.
@@ -455,17 +464,20 @@ void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrSh
 // The space-time graph, of one against one: the engagement flown ahead, with another manoeuvre of one fighter in each
 // lane. The enemy holds its controls.
 enum {
-  MR_AHEAD_HELD = 0,        // the fighter holds its controls
-  MR_AHEAD_ESCAPES = 1,     // two lanes: it turns left, or right, until its tail is to the enemy; runs at full throttle
+  MR_AHEAD_HELD = 0,  // the fighter holds its controls
+  // two lanes: it turns left, or right, until its tail is to the enemy; runs at full throttle, with height in a dive
+  MR_AHEAD_ESCAPES = 1,
   MR_AHEAD_THREATENED = 3,  // the same two escapes from a missile that the enemy launches now; no other missiles fly
   MR_AHEAD_LANES = 5        // lanes in use; the results of the others mean nothing
 };
 
-// Positions at one moment [m], not-a-number where no missile flies. In the lanes of MR_AHEAD_THREATENED the enemy's
-// missile is in slot 0.
+// Positions and heights at one moment [m], not-a-number where no missile flies. In the lanes of MR_AHEAD_THREATENED the
+// enemy's missile is in slot 0. In the plane heights are 0.
 typedef struct {
   float own[MR_LANES][2];
   float missiles[MR_PAIR_MISSILES][MR_LANES][2];
+  float own_height[MR_LANES];
+  float missile_heights[MR_PAIR_MISSILES][MR_LANES];
 } MrMoment;
 
 // The fate of a missile in one lane. Times are in physics steps from now; -1 is "not within the flight".
@@ -489,8 +501,18 @@ enum { MR_CONE_RUDDERS = 16 };
 typedef struct {
   float points[MR_CONE_RUDDERS][MR_LANES][2];  // m
 } MrCone;
-// Writes `count` cones, `interval` physics steps apart, the first at the launch.
+// Writes `count` cones, `interval` physics steps apart, the first at the launch. Only in the plane.
 void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
+
+// The same with height, for a missile of the first kind that a fighter has left, launched as the fighter flies now. It
+// turns with each share of its lift into each heading, and flies at each climb angle. x is the horizontal distance
+// ahead, y to the left; the third number is the height.
+enum { MR_CONE_SHARES = 8, MR_CONE_CLIMBS = 5 };
+typedef struct {
+  float points[MR_CONE_CLIMBS][MR_CONE_SHARES][MR_LANES][3];  // m
+} MrHighCone;
+void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval, int32_t count,
+                         MrHighCone *cones);
 
 // The observation table.
 typedef struct {

@@ -79,14 +79,14 @@ typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
 // Flies one fighter again from the state before the first step, now only up to its death. Lanes without a death come
 // out the same. The actuators of the dead move on.
-static void mr_kill(const MrSky *sky, const MrFighter *before, int32_t steps, int32_t side,
+static void mr_kill(const MrSky *sky, const MrFighter *before, int32_t steps, int32_t fighter,
                     const int32_t death[MR_LANES], MrFlyer *f) {
   mr_take_off(before, f);
   for (int32_t step = 0; step < steps; step++) {
     MrBody last;
     MR_ALIGNED int32_t flies[MR_LANES];
     mr_copy_body(&f->body, &last);
-    mr_fly_fighter(sky, step, side, f);
+    mr_fly_fighter(sky, step, fighter, f);
     MR_FOR_LANES(i) flies[i] = 2 * step <= death[i];
     mr_keep_body(flies, &f->body, &last);
     mr_copy_body(&last, &f->body);
@@ -153,7 +153,7 @@ static void mr_settle(const MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, M
         lost[i] |= dies[i];
         if (dies[i] && MR_SIDE == 1) mr_remove_missiles_at(b, f, i);
       }
-      mr_kill(sky, fighter, steps, mr_side(sim, f), death[f], &sky->flyers[f]);
+      mr_kill(sky, fighter, steps, f, death[f], &sky->flyers[f]);
     }
     mr_land(&sky->flyers[f], death[f], fighter);
   }

@@ -92,6 +92,13 @@ static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter
   }
 }
 
+// The enemy that a fighter's pilot flies against in lane i.
+#if MR_SIDE == 1
+#define MR_PILOT_TARGET(b, fighter, i) mr_opponent(fighter)
+#else
+#define MR_PILOT_TARGET(b, fighter, i) ((b)->fighters[fighter].target[i])
+#endif
+
 #if MR_DIMENSIONS == 3
 
 // R_NEZ [m] of a kind of missile as pilots estimate it, by the thinness of the air halfway between the fighters'
@@ -102,7 +109,7 @@ static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter
   const MrBody *own = &b->fighters[fighter].body;
   const MrRoster *roster = mr_roster(sim, b);
   MR_FOR_LANES(i) {
-    MrReach reach = mr_reach_at(roster, mr_side(sim, fighter), kind, i);
+    MrReach reach = mr_reach_at(roster, MR_PILOT_TARGET(b, fighter, i), kind, i);
     nez[i] = reach.nez + reach.nez_by_thin * mr_air(0.5f * (own->z[i] + enemy->z[i])).thin;
   }
 }
@@ -136,13 +143,14 @@ static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, 
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   const MrRoster *roster = mr_roster(sim, b);
-  int32_t side = mr_side(sim, fighter), kinds = mr_kinds(sim);
+  int32_t kinds = mr_kinds(sim);
   MR_ALIGNED float nez[MR_LANES], shortest[MR_LANES] = {0};
   MR_FOR_LANES(i) fire[i] = 0;
   for (int32_t kind = 0; kind < kinds; kind++) {
     mr_look_up_r_nez(sim, b, fighter, kind, enemy, sight, nez);
     MR_FOR_LANES(i) {
-      float r_max = mr_r_max(sim, roster, side, kind, &f->body, enemy, sight->approach[i], i);
+      int32_t target = MR_PILOT_TARGET(b, fighter, i);
+      float r_max = mr_r_max(sim, roster, target, kind, &f->body, enemy, sight->approach[i], i);
       int far = (sight->range[i] < t->fire_r_max[i] * r_max) & (f->ammunition[i] > t->reserve[i]);
       int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
       int may = (mr_cosine(sight, i) > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
@@ -200,9 +208,9 @@ static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int
 #define MR_PILOT_LEVEL_TIME 8.0f
 
 // Sets the climb of fighting pilots: they dive while a missile threatens them, else they go to their height.
-static void mr_choose_climb(const MrSim *sim, const MrRoster *roster, int32_t side, const MrThreat *threat,
+static void mr_choose_climb(const MrSim *sim, const MrRoster *roster, int32_t fighter, const MrThreat *threat,
                             MrFighter *f) {
-  const float *climb_sine = roster->aircraft[side].climb_sine;
+  const float *climb_sine = roster->fighters[fighter].aircraft.climb_sine;
   float dive = -sim->params.pilot_dive;
   MR_FOR_LANES(i) {
     int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
@@ -310,7 +318,7 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
     MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
 #if MR_DIMENSIONS == 3
-  mr_choose_climb(sim, mr_roster(sim, b), mr_side(sim, fighter), threat, f);
+  mr_choose_climb(sim, mr_roster(sim, b), fighter, threat, f);
 #endif
 }
 

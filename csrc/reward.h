@@ -156,15 +156,16 @@ static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight s
 
 static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
   const MrParams *p = &sim->params;
-  float per_missile = mr_per_missile(sim, 0);
+  const float per_missile[MR_SIDES] = {mr_per_missile(sim, 0), mr_per_missile(sim, 1)};
   float time = p->reward_threat_time;
   MrShares geometry, stock, threat;
   memset(to->merit, 0, sizeof to->merit);
   mr_rate_geometry(sim, b, scene->sights, &geometry);
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const MrFighter *fighter = &b->fighters[f];
+    float value = per_missile[mr_side(sim, f)];
     MR_FOR_LANES(i) {
-      stock.own[f][i] = per_missile * (float)(fighter->alive[i] * fighter->ammunition[i]);
+      stock.own[f][i] = value * (float)(fighter->alive[i] * fighter->ammunition[i]);
       threat.own[f][i] = p->reward_threat * (time / (time + scene->inbound[f].least[i]));
       float merit = p->reward_geometry * geometry.own[f][i] + stock.own[f][i] - threat.own[f][i];
       to->merit[f][i] = mr_select(b->outcome[i] == MR_OPEN, merit, 0.0f);

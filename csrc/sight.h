@@ -75,6 +75,12 @@ typedef struct {
 // The cosine of the angle off the nose at which the enemy is.
 static inline float mr_cosine(const MrSight *sight, int i) { return sight->ahead[i]; }
 
+// The cosine of the angle at which the enemy sees the fighter off its nose.
+static inline float mr_aspect_cosine(const MrSight *sight, int i) { return sight->aspect_ahead[i]; }
+
+// The unit vector to the enemy on the ground.
+static inline MrVector mr_bearing(const MrSight *sight, int i) { return (MrVector){sight->ahead[i], sight->left[i]}; }
+
 // The vector (x, y) in the own frame.
 static inline MrVector mr_into_own(const MrBody *own, float x, float y, int i) {
   return mr_into_frame(x, y, own->c[i], own->s[i]);
@@ -158,9 +164,9 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 
 // R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
 // enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t target, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
-  (void)roster, (void)side, (void)kind, (void)own, (void)enemy, (void)i;
+  (void)roster, (void)target, (void)kind, (void)own, (void)enemy, (void)i;
   return sim->constants.reach + sim->constants.reach_time * approach;
 }
 

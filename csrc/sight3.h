@@ -23,11 +23,22 @@ typedef struct {
   MR_ALIGNED float los_rate_up[MR_LANES];  // rate of the sine of its elevation [1/s]
   MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES], heading_up[MR_LANES];  // of the enemy's velocity
   MR_ALIGNED float aspect_ahead[MR_LANES], aspect_left[MR_LANES];  // unit vector to the fighter in the enemy's frame
-  MR_ALIGNED float approach[MR_LANES];                             // enemy's speed toward the fighter [m/s]
+  MR_ALIGNED float toward[MR_LANES];    // cosine of the angle between the enemy's velocity and the line to the fighter
+  MR_ALIGNED float approach[MR_LANES];  // enemy's speed toward the fighter [m/s]
 } MrSight;
 
 // The cosine of the angle off the nose at which the enemy is.
 static inline float mr_cosine(const MrSight *sight, int i) { return sight->cosine[i]; }
+
+// The cosine of the angle at which the enemy sees the fighter off its nose.
+static inline float mr_aspect_cosine(const MrSight *sight, int i) { return sight->toward[i]; }
+
+// The unit vector to the enemy on the ground; shorter to one that is nearly above or below.
+static inline MrVector mr_bearing(const MrSight *sight, int i) {
+  float ahead = sight->ahead[i], left = sight->left[i];
+  float inverse = 1.0f / sqrtf(mr_max(ahead * ahead + left * left, MR_LEAST_COSINE2));
+  return (MrVector){ahead * inverse, left * inverse};
+}
 
 // The horizontal unit vector of a level frame's x axis. That of a body in vertical flight is short, and never infinite.
 static inline MrVector mr_level_axis(float c, float s) {
@@ -69,16 +80,20 @@ static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *o
     out->heading_up[i] = e.z;
     out->aspect_ahead[i] = aspect.ahead;
     out->aspect_left[i] = aspect.left;
-    out->approach[i] = -mr_dot(line, e) * w;
+    float toward = -mr_dot(line, e);
+    out->toward[i] = toward;
+    out->approach[i] = toward * w;
   }
 }
 
+#if MR_SIDE == 1
 // The fighters' sights of each other.
 static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     mr_look_at(&b->fighters[f].body, &b->fighters[f ^ 1].body, &sights[f]);
   }
 }
+#endif
 
 // The position of the missile in one lane to its target: missile - target [m]. `targets` are the fighters' bodies.
 typedef struct {
@@ -96,11 +111,11 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
 }
 
 // R_max [m], the pilots' estimate of the range from which a missile of a kind reaches an enemy that flies on. RULES.md,
-// "Height". `side` is the shooter's.
-static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t side, int32_t kind, const MrBody *own,
+// "Height". `target` is the enemy.
+static inline float mr_r_max(const MrSim *sim, const MrRoster *roster, int32_t target, int32_t kind, const MrBody *own,
                              const MrBody *enemy, float approach, int i) {
   (void)sim;
-  MrReach reach = mr_reach_at(roster, side, kind, i);
+  MrReach reach = mr_reach_at(roster, target, kind, i);
   float thin = mr_min(mr_air(0.7f * own->z[i] + 0.3f * enemy->z[i]).thin, reach.thin_max);
   float time = reach.time + reach.time_by_thin * thin;
   return reach.range + reach.range_by_thin * thin + time * approach;

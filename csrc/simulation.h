@@ -80,8 +80,10 @@ typedef struct {
 struct MrSim {
   MrParams params;
   MrConstants constants;
-  MrTypes types;      // with height
-  MrRoster *rosters;  // with height: of each block if types are drawn, else one of all; NULL in the plane
+  MrTypes types;  // with height
+  // With height: of each block if types are drawn, else one of all; NULL in the plane. Their size follows the fighters.
+  MrRoster *rosters;
+  size_t roster_bytes;
   bool has_map;
   MrMap map;
   MrObservation observation;
@@ -110,6 +112,11 @@ struct MrSim {
   int32_t *ended;             // [num_blocks]
   struct MrThreads *threads;  // NULL: the caller's alone
 };
+
+// The roster of a block, where types are drawn.
+static inline MrRoster *mr_roster_of(const MrSim *sim, int32_t block) {
+  return (MrRoster *)(void *)((char *)sim->rosters + (size_t)block * sim->roster_bytes);
+}
 
 // The time in whole physics steps, rounded up. A result that is above a whole number only by rounding errors must not
 // be rounded up. The tolerance is therefore 1e-4 steps, plus a relative one of two float32 roundings (2.4e-7), of the

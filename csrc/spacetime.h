@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The space-time graph: flies one engagement ahead, with another manoeuvre of one fighter in each lane, by the physics
-// steps of every engagement; and the threat cone. RULES.md, "Space-time graph".
+// steps of every engagement. RULES.md, "Space-time graph". cone.h and cone3.h have the threat cone.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
@@ -32,14 +32,33 @@ typedef struct {
 
 _Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "all fields before `live` are arrays [lane] of 4 bytes");
 
-// Copies one lane of a block into all lanes of another.
-static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
+// Copies one lane of arrays [lane] of 4 bytes, which take `bytes`, into all lanes of other arrays.
+static void mr_spread_arrays(const void *from, int lane, void *to, size_t bytes) {
   const char *source = (const char *)from + 4 * lane;
   char *target = (char *)to;
-  for (size_t at = 0; at < offsetof(MrBlock, live); at += 4 * MR_LANES) {
+  for (size_t at = 0; at < bytes; at += 4 * MR_LANES) {
     MR_EACH_LANE(i) memcpy(target + at + 4 * (size_t)i, source + at, 4);
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) to->live[slot] = mr_count(to->missiles[slot].active);
+}
+
+// A simulation of one block, whose lanes are copies of one engagement.
+typedef struct {
+  MrSim sim;
+  MrBlock block;
+  MrRoster roster;  // with height, if types are drawn
+} MrCopies;
+
+static void mr_copy_lane(const MrSim *sim, int32_t block, int lane, MrCopies *out) {
+  MrBlock *b = &out->block;
+  mr_spread_arrays(mr_block(sim, block), lane, b, offsetof(MrBlock, live));
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) b->live[slot] = mr_count(b->missiles[slot].active);
+  out->sim = *sim;
+  out->sim.blocks = b;
+  out->sim.num_blocks = 1;
+  if (MR_DIMENSIONS == 3 && sim->types.are_drawn) {
+    mr_spread_arrays(&sim->rosters[block], lane, &out->roster, sizeof out->roster);
+    out->sim.rosters = &out->roster;
+  }
 }
 
 // Prepares the lanes that MR_AHEAD_… names: their throttle and their missiles.
@@ -52,27 +71,59 @@ static void mr_plan(const MrSim *sim, MrBlock *b, int32_t seat) {
   }
 }
 
-// Steers the lanes of escapes away from the enemy. Odd lanes turn left, even lanes right.
-static void mr_escape(MrBlock *b, int32_t seat) {
+// The direction away from a sight, as seen from above: a unit vector in the own frame.
+static inline MrVector mr_away(const MrSight *sight, int i) {
+  float ahead = -sight->ahead[i], left = -sight->left[i];
+#if MR_DIMENSIONS == 3
+  float inverse = 1.0f / sqrtf(mr_max(ahead * ahead + left * left, MR_LEAST_COSINE2));
+  ahead *= inverse, left *= inverse;
+#endif
+  return (MrVector){ahead, left};
+}
+
+// Steers the lanes of escapes away from the enemy, with height in a dive. Odd lanes turn left, even lanes right.
+static void mr_escape(const MrSim *sim, MrBlock *b, int32_t seat) {
+  (void)sim;
   MrFighter *f = &b->fighters[seat];
   MrSight sights[MR_FIGHTERS];
-  const MrSight *sight = &sights[seat];
   mr_look(b, sights);
   MR_FOR_LANES(i) {
-    float rudder = mr_turn_to(-sight->ahead[i], -sight->left[i], i % 2 ? 1.0f : -1.0f);
+    MrVector away = mr_away(&sights[seat], i);
+    float rudder = mr_turn_to(away.ahead, away.left, i % 2 ? 1.0f : -1.0f);
     f->rudder_command[i] = mr_select(i == MR_AHEAD_HELD, f->rudder_command[i], rudder);
+#if MR_DIMENSIONS == 3
+    f->climb_command[i] = mr_select(i == MR_AHEAD_HELD, f->climb_command[i], -sim->params.pilot_dive);
+#endif
   }
 }
 
 // The lines of sight of one slot's missiles.
 static void mr_find_targets(const MrBlock *b, int32_t slot, MrLineOfSight *los) {
-  MrIntercept intercept;
-  mr_intercept(b, slot, &intercept);
+  const MrBody *targets[MR_FIGHTERS];
+  mr_bodies(b, targets);
   MR_FOR_LANES(i) {
-    los->x[i] = -intercept.x[i];
-    los->y[i] = -intercept.y[i];
-    los->range2[i] = intercept.x[i] * intercept.x[i] + intercept.y[i] * intercept.y[i];
+    MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
+    los->x[i] = -standing.x;
+    los->y[i] = -standing.y;
+    los->range2[i] = standing.x * standing.x + standing.y * standing.y;
+#if MR_DIMENSIONS == 3
+    los->z[i] = -standing.z;
+    los->range2[i] += standing.z * standing.z;
+#endif
   }
+}
+
+// The least squared distance [m^2] in lane i during a step, between two lines of sight.
+static inline float mr_passing2(const MrLineOfSight *from, const MrLineOfSight *to, int i) {
+#if MR_DIMENSIONS == 3
+  return mr_least_range2((MrVector3){from->x[i], from->y[i], from->z[i]}, (MrVector3){to->x[i], to->y[i], to->z[i]});
+#else
+  float dx = to->x[i] - from->x[i], dy = to->y[i] - from->y[i];
+  float along = -(from->x[i] * dx + from->y[i] * dy);
+  float part = mr_clip(along / mr_max(dx * dx + dy * dy, 1e-12f), 0.0f, 1.0f);
+  float x = from->x[i] + part * dx, y = from->y[i] + part * dy;
+  return x * x + y * y;
+#endif
 }
 
 static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
@@ -97,11 +148,7 @@ static void mr_follow_approach(const MrSim *sim, const MrBlock *b, int32_t slot,
   MR_FOR_LANES(i) end[i] = mr_select_int(from->range2[i] < radius * radius, 0, MR_NEVER);
   mr_fuze(radius, 0, from, to, end);
   MR_FOR_LANES(i) {
-    float dx = to->x[i] - from->x[i], dy = to->y[i] - from->y[i];
-    float along = -(from->x[i] * dx + from->y[i] * dy);
-    float part = mr_clip(along / mr_max(dx * dx + dy * dy, 1e-12f), 0.0f, 1.0f);
-    float x = from->x[i] + part * dx, y = from->y[i] + part * dy;
-    float miss2 = x * x + y * y;
+    float miss2 = mr_passing2(from, to, i);
     int flew = a->flying[i], ends = flew & !m->active[i];
     a->miss2[i] = mr_select(flew & (miss2 < a->miss2[i]), miss2, a->miss2[i]);
     a->closed[i] = mr_select_int(flew & (to->range2[i] < from->range2[i]), step + 1, a->closed[i]);
@@ -111,12 +158,23 @@ static void mr_follow_approach(const MrSim *sim, const MrBlock *b, int32_t slot,
   }
 }
 
+// The physics steps for which the motor of a slot's missile in lane i burns after its launch.
+static inline float mr_burn_steps(const MrSim *sim, const MrBlock *b, const MrMissile *m, int i) {
+#if MR_DIMENSIONS == 3
+  return mr_missile_type_at(mr_roster(sim, b), !m->target[i], m->kind[i], i).motor_steps;
+#else
+  (void)b, (void)m, (void)i;
+  return sim->constants.burn_steps;
+#endif
+}
+
 // Sums up the predictions of one slot. A missile that still burns or still came nearer in the last step is undecided:
 // it may yet hit, so it does not count as harmless.
-static void mr_sum_up(const MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
+static void mr_sum_up(const MrSim *sim, const MrBlock *b, int32_t slot, int32_t steps, const MrApproach *a,
                       MrPrediction out[MR_LANES]) {
+  const MrMissile *m = &b->missiles[slot];
   MR_EACH_LANE(i) {
-    bool burns = (float)m->age[i] < sim->constants.burn_steps;
+    bool burns = (float)m->age[i] < mr_burn_steps(sim, b, m, i);
     bool undecided = a->flying[i] && (burns || a->closed[i] == steps);
     out[i] = (MrPrediction){
         .present = a->present[i],
@@ -133,12 +191,14 @@ static void mr_note_moment(const MrBlock *b, int32_t seat, MrMoment *out) {
   MR_EACH_LANE(i) {
     out->own[i][0] = own->x[i];
     out->own[i][1] = own->y[i];
+    out->own_height[i] = mr_height(own, i);
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     const MrMissile *m = &b->missiles[slot];
     MR_EACH_LANE(i) {
       out->missiles[slot][i][0] = m->active[i] ? m->body.x[i] : NAN;
       out->missiles[slot][i][1] = m->active[i] ? m->body.y[i] : NAN;
+      out->missile_heights[slot][i] = m->active[i] ? mr_height(&m->body, i) : NAN;
     }
   }
 }
@@ -146,63 +206,28 @@ static void mr_note_moment(const MrBlock *b, int32_t seat, MrMoment *out) {
 // Flies one lane of a block ahead, with the manoeuvres of MR_AHEAD_… in the lanes of a copy.
 static void mr_look_ahead_lane(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
                                MrMoment *moments, MrPrediction *predictions) {
-  MrBlock b;
+  MrCopies copies;
+  MrBlock *b = &copies.block;
   MrApproach approaches[MR_MISSILES];
-  mr_spread_lane(mr_block(sim, block), lane, &b);
-  mr_plan(sim, &b, seat);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) mr_begin_approach(&b, slot, &approaches[slot]);
+  mr_copy_lane(sim, block, lane, &copies);
+  sim = &copies.sim;
+  mr_plan(sim, b, seat);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) mr_begin_approach(b, slot, &approaches[slot]);
 
   int32_t steps = (count - 1) * interval;
-  mr_note_moment(&b, seat, &moments[0]);
+  mr_note_moment(b, seat, &moments[0]);
   for (int32_t step = 0; step < steps; step++) {
     bool flies[MR_MISSILES];
-    for (int32_t slot = 0; slot < MR_MISSILES; slot++) flies[slot] = b.live[slot] > 0;
-    mr_escape(&b, seat);
-    mr_fly_block(sim, &b, NULL, 1, MR_NOTHING_AHEAD);
+    for (int32_t slot = 0; slot < MR_MISSILES; slot++) flies[slot] = b->live[slot] > 0;
+    mr_escape(sim, b, seat);
+    mr_fly_block(sim, b, NULL, 1, MR_NOTHING_AHEAD);
+    mr_straighten(sim, b);
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-      if (flies[slot]) mr_follow_approach(sim, &b, slot, step, &approaches[slot]);
+      if (flies[slot]) mr_follow_approach(sim, b, slot, step, &approaches[slot]);
     }
-    if ((step + 1) % interval == 0) mr_note_moment(&b, seat, &moments[(step + 1) / interval]);
+    if ((step + 1) % interval == 0) mr_note_moment(b, seat, &moments[(step + 1) / interval]);
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    mr_sum_up(sim, &b.missiles[slot], steps, &approaches[slot], predictions + slot * MR_LANES);
-  }
-}
-
-// The threat cone: the positions that a missile launched now can reach by any steering.
-//
-// Flies missiles that are launched at the origin along +x. Each turns left to the heading of its lane, with one of
-// MR_CONE_RUDDERS rudders, and then flies straight. Positions are not-a-number once a missile is spent.
-static void mr_fly_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
-  const MrConstants *k = &sim->constants;
-  float rudder = 1.0f;
-  for (int32_t turn = 0; turn < MR_CONE_RUDDERS; turn++) {
-    MrBody body;
-    MR_ALIGNED float c[MR_LANES], s[MR_LANES];
-    MR_ALIGNED int32_t spent[MR_LANES] = {0};
-    memset(&body, 0, sizeof body);
-    MR_EACH_LANE(i) {
-      body.x[i] = sim->params.missile_launch_offset;
-      body.c[i] = 1.0f;
-      body.v[i] = launch_speed;
-      mr_unit_vector(0.5 * i / (MR_LANES - 1), &c[i], &s[i]);
-    }
-    for (int32_t step = 0; step < interval * count; step++) {
-      if (step % interval == 0) {
-        MR_EACH_LANE(i) {
-          cones[step / interval].points[turn][i][0] = spent[i] ? NAN : body.x[i];
-          cones[step / interval].points[turn][i][1] = spent[i] ? NAN : body.y[i];
-        }
-      }
-      float burn_left = k->burn_steps - (float)step;
-      MR_FOR_LANES(i) {
-        MrVector heading = mr_into_frame(c[i], s[i], body.c[i], body.s[i]);
-        float command = rudder * mr_turn_to(heading.ahead, heading.left, 1.0f);
-        body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
-        mr_fly(k, &k->missile, k->dt, k->missile.thrust * mr_burning(k, burn_left), &body, i);
-        spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);
-      }
-    }
-    rudder *= MR_CONE_RATIO;
+    mr_sum_up(sim, b, slot, steps, &approaches[slot], predictions + slot * MR_LANES);
   }
 }

@@ -126,8 +126,8 @@ static inline void mr_begin_sky(const MrSim *sim, const MrBlock *b, MrSky *sky) 
 }
 
 // A whole step of a fighter.
-static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, MrFlyer *f) {
-  (void)step, (void)side;
+static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t fighter, MrFlyer *f) {
+  (void)step, (void)fighter;
   mr_speed_fighter(&sky->constants, f);
   mr_move_fighter(f);
 }

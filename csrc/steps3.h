@@ -64,7 +64,7 @@ typedef struct {
   MrFlyer flyers[MR_FIGHTERS];
   MrMotions fighters;
   MrPacked missiles;
-  MrBelieved believed;  // not used: there are no sensors with height
+  MrBelieved believed;  // set with sensors
   MrNear near;
 } MrSky;
 
@@ -80,7 +80,7 @@ static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FI
 }
 
 // Flies a fighter for a step, and notes its crash where it is below the ground then.
-static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, MrFlyer *f) {
+static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t fighter, MrFlyer *f) {
   const MrConstants *k = &sky->constants;
   const MrRoster *roster = sky->roster;
   float dt = k->dt, gravity = sky->gravity, climb_step = sky->climb_step;
@@ -90,7 +90,7 @@ static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, 
     float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], rudder_step);
     float climb = mr_actuate(f->climb[i], f->climb_command[i], climb_step);
     float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], throttle_step);
-    MrAircraft type = mr_aircraft_at(roster, side, i);
+    MrAircraft type = mr_aircraft_at(roster, fighter, i);
     MrForces forces =
         mr_fighter_forces(&type, gravity, body->z[i], MR_DIRECTION(body, i), body->v[i], rudder, climb, throttle);
     body->rudder[i] = rudder;
@@ -106,14 +106,15 @@ static inline void mr_fly_fighter(const MrSky *sky, int32_t step, int32_t side, 
 
 // Gives each packed missile the constants of its type: that of the side that it does not fly at, which carries one
 // kind. All lanes of a roster are equal unless types are drawn: then lane 0 serves all, and nothing has to be gathered.
-static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPacked *p) {
+static inline void mr_pack_types_of(const MrSim *sim, const MrRoster *roster, bool are_drawn, MrPacked *p) {
   const MrMissileLanes *red = &roster->missiles[0][0], *blue = &roster->missiles[1][0];
   MrTypeLanes *to = &p->types;
+  int32_t reds = mr_first(sim, 1) * MR_LANES;  // numbers of the motions of red's fighters are below this
 #define MR_PACK_TYPE(name, meaning) to->name[n] = mr_select(at_red, blue->name[lane], red->name[lane]);
   for (int64_t first = 0; first < p->count; first += MR_LANES) {
     MR_FOR_LANES(i) {
       int64_t n = first + i;
-      int at_red = p->target[n] < MR_LANES;
+      int at_red = p->target[n] < reds;
       int lane = are_drawn ? p->target[n] % MR_LANES : 0;
       MR_AIRFRAME3_CONSTANTS(MR_PACK_TYPE)
       MR_MISSILE_CONSTANTS(MR_PACK_TYPE)
@@ -123,7 +124,7 @@ static inline void mr_pack_types_of(const MrRoster *roster, bool are_drawn, MrPa
 }
 
 // The same where sides carry several kinds. The places that are left over have the type of the first missile.
-static inline void mr_pack_kinds(const MrRoster *roster, const MrBlock *b, MrPacked *p) {
+static inline void mr_pack_kinds(const MrSim *sim, const MrRoster *roster, const MrBlock *b, MrPacked *p) {
   int32_t n = 0;
 #define MR_PACK_TYPE(name, meaning) p->types.name[n] = type->name[lane];
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
@@ -131,7 +132,7 @@ static inline void mr_pack_kinds(const MrRoster *roster, const MrBlock *b, MrPac
     const MrMissile *m = &b->missiles[slot];
     MR_EACH_LANE(lane) {
       if (!m->active[lane]) continue;
-      const MrMissileLanes *type = &roster->missiles[!m->target[lane]][m->kind[lane]];
+      const MrMissileLanes *type = &roster->missiles[mr_side(sim, m->owner[lane])][m->kind[lane]];
       MR_AIRFRAME3_CONSTANTS(MR_PACK_TYPE)
       MR_MISSILE_CONSTANTS(MR_PACK_TYPE)
       n++;
@@ -148,11 +149,11 @@ static inline void mr_pack_kinds(const MrRoster *roster, const MrBlock *b, MrPac
 
 static inline void mr_pack_types(const MrSim *sim, const MrRoster *roster, const MrBlock *b, MrPacked *p) {
   if (mr_kinds(sim) > 1) {
-    mr_pack_kinds(roster, b, p);
+    mr_pack_kinds(sim, roster, b, p);
   } else if (sim->types.are_drawn) {
-    mr_pack_types_of(roster, true, p);
+    mr_pack_types_of(sim, roster, true, p);
   } else {
-    mr_pack_types_of(roster, false, p);
+    mr_pack_types_of(sim, roster, false, p);
   }
 }
 
@@ -177,12 +178,15 @@ static inline void mr_note_spent(float gravity, int32_t step, const MrMotion *ta
   }
 }
 
-// Notes the missiles of a flight that were spent after the step before, and flies all for a step.
-static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, MrPacked *p) {
+// Notes the missiles of a flight that were spent after the step before, and flies all for a step. Those that do not see
+// their target fly where they believe it; `believed` is NULL without sensors.
+static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, const MrBelieved *believed,
+                                 MrPacked *p) {
   float dt = sky->constants.dt, gravity = sky->gravity;
   MrMotion target;
   mr_pick_motions(&sky->fighters, &p->target[first], &target);
   if (step > 0) mr_note_spent(gravity, step - 1, &target, first, p);
+  if (believed) mr_believe(believed, (float)step * dt, first, &target);
   MR_FOR_LANES(i) {
     int64_t n = first + i;
     MrMissileType type = mr_type_of(&p->types, n);
@@ -201,12 +205,11 @@ static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, 
 
 // A step of everything. `sky->fighters` has the fighters' motions before the step, and then those after it.
 static void mr_step_sky(const MrSim *sim, int32_t step, const MrBelieved *believed, MrSky *sky) {
-  (void)believed;
   MrPacked *p = &sky->missiles;
   MrNear *near = &sky->near;
   for (int32_t j = 0; j < near->count; j++) mr_sight(&sky->fighters, p, near->first[j], &near->before[j]);
-  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_fly_fighter(sky, step, mr_side(sim, f), &sky->flyers[f]);
-  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_fly_flight(sky, step, n, p);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_fly_fighter(sky, step, f, &sky->flyers[f]);
+  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_fly_flight(sky, step, n, believed, p);
   mr_note_fighters(sim, sky->flyers, &sky->fighters);
   for (int32_t j = 0; j < near->count; j++) mr_note_hits(sim, step, &sky->fighters, j, near, p);
 }

@@ -54,43 +54,81 @@ const MrFeature *mr_features(MrObservation observation) {
                                          MR_THIRD_KIND_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature team[] = {MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_OTHER_FEATURES(MR_DESCRIBE_FEATURE)
                                        MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
+  static const MrFeature team_height[] = {MR_TEAM_OWN_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE) MR_HIGH_OTHER_FEATURES(
+      MR_DESCRIBE_FEATURE) MR_RISING_FEATURES(MR_DESCRIBE_FEATURE, missile)};
   static const MrFeature team_radar[] = {
       MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
           MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
+  static const MrFeature radar_height[] = {MR_RADAR_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE) MR_TWO_KNOWN_KIND_FEATURES(
+      MR_DESCRIBE_FEATURE) MR_THIRD_KNOWN_KIND_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature team_radar_height[] = {
+      MR_TEAM_RADAR_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_HIGH_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
+          MR_HIGH_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
+              MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_RISING_FEATURES(MR_DESCRIBE_FEATURE, guided)};
   static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = full,    [MR_OBSERVE_STG] = full,
-      [MR_OBSERVE_RADAR] = radar,     [MR_OBSERVE_HEIGHT] = height,
-      [MR_OBSERVE_HEIGHT_2] = height, [MR_OBSERVE_HEIGHT_3] = height,
-      [MR_OBSERVE_TEAM] = team,       [MR_OBSERVE_TEAM_RADAR] = team_radar};
+      [MR_OBSERVE_DEFAULT] = full,
+      [MR_OBSERVE_STG] = full,
+      [MR_OBSERVE_RADAR] = radar,
+      [MR_OBSERVE_HEIGHT] = height,
+      [MR_OBSERVE_HEIGHT_2] = height,
+      [MR_OBSERVE_HEIGHT_3] = height,
+      [MR_OBSERVE_RADAR_HEIGHT] = radar_height,
+      [MR_OBSERVE_RADAR_HEIGHT_2] = radar_height,
+      [MR_OBSERVE_RADAR_HEIGHT_3] = radar_height,
+      [MR_OBSERVE_TEAM] = team,
+      [MR_OBSERVE_TEAM_RADAR] = team_radar,
+      [MR_OBSERVE_TEAM_HEIGHT] = team_height,
+      [MR_OBSERVE_TEAM_RADAR_HEIGHT] = team_radar_height,
+  };
   return tables[observation];
 }
 
+// The numbers of features of a team's rows, by kind.
+typedef int32_t Widths[MR_ROW_COUNT];
+static const Widths team_widths[MR_OBSERVATION_COUNT] = {
+    [MR_OBSERVE_TEAM] = {MR_TEAM_OWN_COUNT, MR_OTHER_COUNT, MR_OTHER_COUNT, MR_HEARD_COUNT, MR_MISSILE_COUNT,
+                         MR_MISSILE_COUNT},
+    [MR_OBSERVE_TEAM_RADAR] = {MR_TEAM_OWN_COUNT, MR_ALLY_COUNT, MR_TRACK_COUNT, MR_HEARD_COUNT, MR_SEEKER_COUNT,
+                               MR_GUIDED_COUNT},
+    [MR_OBSERVE_TEAM_HEIGHT] = {MR_TEAM_OWN_HEIGHT_COUNT, MR_HIGH_OTHER_COUNT, MR_HIGH_OTHER_COUNT, MR_HEARD_COUNT,
+                                MR_RISING_COUNT, MR_RISING_COUNT},
+    [MR_OBSERVE_TEAM_RADAR_HEIGHT] = {MR_TEAM_RADAR_OWN_COUNT, MR_HIGH_ALLY_COUNT, MR_HIGH_TRACK_COUNT, MR_HEARD_COUNT,
+                                      MR_SEEKER_COUNT, MR_GUIDED_RISING_COUNT},
+};
+
 void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
-  bool senses = observation == MR_OBSERVE_TEAM_RADAR;
-  int32_t side = red > blue ? red : blue, others = MR_OTHER_COUNT;
-  rows[MR_ROW_OWN] = (MrRows){"", 1, MR_TEAM_OWN_COUNT, 0};
-  rows[MR_ROW_ALLY] = (MrRows){"ally", side - 1, senses ? MR_ALLY_COUNT : others, 0};
-  rows[MR_ROW_ENEMY] = (MrRows){"enemy", side, senses ? MR_TRACK_COUNT : others, 0};
-  rows[MR_ROW_RADAR] = (MrRows){"radar", senses ? side : 0, MR_HEARD_COUNT, 0};
-  rows[MR_ROW_INBOUND] = senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, MR_SEEKER_COUNT, 0}
-                                : (MrRows){"inbound", MR_INBOUND_OBSERVED, MR_MISSILE_COUNT, 0};
-  rows[MR_ROW_OWN_MISSILE] =
-      (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, senses ? MR_GUIDED_COUNT : MR_MISSILE_COUNT, 0};
+  bool senses = observation == MR_OBSERVE_TEAM_RADAR || observation == MR_OBSERVE_TEAM_RADAR_HEIGHT;
+  int32_t side = red > blue ? red : blue;
+  const int32_t *widths = team_widths[observation];
+  rows[MR_ROW_OWN] = (MrRows){"", 1, 0, 0};
+  rows[MR_ROW_ALLY] = (MrRows){"ally", side - 1, 0, 0};
+  rows[MR_ROW_ENEMY] = (MrRows){"enemy", side, 0, 0};
+  rows[MR_ROW_RADAR] = (MrRows){"radar", senses ? side : 0, 0, 0};
+  rows[MR_ROW_INBOUND] =
+      senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, 0, 0} : (MrRows){"inbound", MR_INBOUND_OBSERVED, 0, 0};
+  rows[MR_ROW_OWN_MISSILE] = (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, 0, 0};
+  for (int kind = 0; kind < MR_ROW_COUNT; kind++) rows[kind].features = widths[kind];
   // Where each kind's table begins: with full information a table serves two kinds.
-  int32_t own = MR_TEAM_OWN_COUNT, ally = own + rows[MR_ROW_ALLY].features;
+  int32_t own = widths[MR_ROW_OWN], ally = own + widths[MR_ROW_ALLY], enemy = ally + widths[MR_ROW_ENEMY];
   rows[MR_ROW_ALLY].first = own;
   rows[MR_ROW_ENEMY].first = senses ? ally : own;
-  rows[MR_ROW_RADAR].first = ally + MR_TRACK_COUNT;
-  rows[MR_ROW_INBOUND].first = senses ? ally + MR_TRACK_COUNT + MR_HEARD_COUNT : ally;
-  rows[MR_ROW_OWN_MISSILE].first = rows[MR_ROW_INBOUND].first + (senses ? MR_SEEKER_COUNT : 0);
+  rows[MR_ROW_RADAR].first = enemy;
+  rows[MR_ROW_INBOUND].first = senses ? enemy + widths[MR_ROW_RADAR] : ally;
+  rows[MR_ROW_OWN_MISSILE].first = rows[MR_ROW_INBOUND].first + (senses ? widths[MR_ROW_INBOUND] : 0);
 }
 
 int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
   static const int32_t counts[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,           [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
-      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,       [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
-      [MR_OBSERVE_HEIGHT_2] = MR_HEIGHT_2_FEATURE_COUNT, [MR_OBSERVE_HEIGHT_3] = MR_HEIGHT_3_FEATURE_COUNT,
+      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
+      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT_2] = MR_HEIGHT_2_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT_3] = MR_HEIGHT_3_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT] = MR_RADAR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT_2] = MR_RADAR_HEIGHT_2_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT_3] = MR_RADAR_HEIGHT_3_FEATURE_COUNT,
   };
   if (counts[observation]) return counts[observation];
   MrRows rows[MR_ROW_COUNT];
@@ -109,8 +147,9 @@ const MrEvasion *mr_evasions(void) {
 #define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
 MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
 
-#define MR_IS_FLOAT(member) \
-  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
+#define MR_IS_FLOAT(member)                                                                                   \
+  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES]: true,               \
+           float (*)[MR_LANES][2]: true, default: false)
 #define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
 MrLayouts mr_layouts(void) {
   static const MrMember record[] = {MR_MEMBER(MrRecord, env),
@@ -138,7 +177,11 @@ MrLayouts mr_layouts(void) {
       MR_MEMBER(MrShot, aspect_x),     MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed),
       MR_MEMBER(MrShot, target_speed), MR_MEMBER(MrShot, height),   MR_MEMBER(MrShot, target_height),
       MR_MEMBER(MrShot, climb_sine),   MR_MEMBER(MrShot, evasion),  {0}};
-  static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
+  static const MrMember moment[] = {MR_MEMBER(MrMoment, own),
+                                    MR_MEMBER(MrMoment, missiles),
+                                    MR_MEMBER(MrMoment, own_height),
+                                    MR_MEMBER(MrMoment, missile_heights),
+                                    {0}};
   static const MrMember prediction[] = {MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits),
                                         MR_MEMBER(MrPrediction, ended),   MR_MEMBER(MrPrediction, harmless),
                                         MR_MEMBER(MrPrediction, miss),    {0}};

@@ -57,11 +57,20 @@ static int32_t mr_nearest_enemy(const MrSim *sim, const MrBlock *b, const MrPict
 
 #if MR_SIDE > 1
 
+// The way from a body in one lane to another, along the velocity of a third [m].
+static inline float mr_along(const MrBody *from, const MrBody *to, const MrBody *flown, int i) {
+  float dx = to->x[i] - from->x[i], dy = to->y[i] - from->y[i];
+  float way = dx * flown->c[i] + dy * flown->s[i];
+#if MR_DIMENSIONS == 3
+  way += (to->z[i] - from->z[i]) * flown->u[i];
+#endif
+  return way;
+}
+
 // The cosine of the angle at which a body in one lane sees another off its nose.
 static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
-  float dx = other->x[i] - own->x[i], dy = other->y[i] - own->y[i];
-  float range = sqrtf(dx * dx + dy * dy);
-  return (dx * own->c[i] + dy * own->s[i]) / (range > 1.0f ? range : 1.0f);
+  float range = sqrtf(mr_range2(own, other, i));
+  return mr_along(own, other, own, i) / (range > 1.0f ? range : 1.0f);
 }
 
 // The enemy of a side nearest a body's nose in one lane, of the `enemies` that are not NULL; or -1.
@@ -79,12 +88,16 @@ static int32_t mr_nearest_nose(const MrSim *sim, const MrBody *own, int32_t side
 }
 
 // True if the seeker of a missile without a target sees an enemy in one lane. Without sensors there is no notch.
-static bool mr_seeker_sees(const MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
+static bool mr_seeker_sees(const MrSim *sim, const MrBlock *b, const MrBody *own, int32_t target, int lane) {
   const MrParams *p = &sim->params;
-  const MrBody *body = &enemy->body;
-  if (!enemy->alive[lane] || mr_range2(own, body, lane) > p->seeker_range * p->seeker_range) return false;
-  if (mr_off_nose(own, body, lane) < sim->constants.sensors.seeker_cosine) return false;
-  return !sim->pictures || fabsf(mr_off_nose(body, own, lane) * body->v[lane]) >= p->radar_notch_speed;
+  const MrBody *body = &b->fighters[target].body;
+  float reach = sim->pictures ? p->seeker_range * mr_echo_of(mr_roster(sim, b), target, lane) : p->seeker_range;
+  float range2 = mr_range2(own, body, lane), ahead = mr_off_nose(own, body, lane);
+  if (!b->fighters[target].alive[lane] || range2 > reach * reach) return false;
+  if (ahead < sim->constants.sensors.seeker_cosine) return false;
+  float below = mr_height(own, lane) - mr_height(body, lane);
+  MrEcho echo = {ahead, sqrtf(range2), mr_off_nose(body, own, lane) * body->v[lane], below};
+  return !sim->pictures || !mr_is_notched(p, echo);
 }
 
 // The living enemy nearest a missile's nose of those that its seeker sees in one lane; or -1.
@@ -92,9 +105,23 @@ static int32_t mr_seek_target(const MrSim *sim, const MrBlock *b, const MrMissil
   const MrBody *enemies[MR_FIGHTERS];
   int32_t side = mr_side(sim, m->owner[lane]);
   MR_FOR_SIDE(sim, !side, e) {
-    enemies[e] = mr_seeker_sees(sim, &m->body, &b->fighters[e], lane) ? &b->fighters[e].body : NULL;
+    enemies[e] = mr_seeker_sees(sim, b, &m->body, e, lane) ? &b->fighters[e].body : NULL;
   }
   return mr_nearest_nose(sim, &m->body, side, enemies, lane);
+}
+
+// True if a missile of one lane, whose target is dead, is spent.
+static bool mr_is_spent(const MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
+#if MR_DIMENSIONS == 3
+  const MrMissileLanes *type = &mr_roster(sim, b)->missiles[mr_side(sim, m->owner[lane])][0];
+  float age = (float)m->age[lane], z = m->body.z[lane], over = z - b->fighters[m->target[lane]].body.z[lane];
+  float speed2 = m->body.v[lane] * m->body.v[lane] + 2.0f * sim->types.gravity * over;
+  bool slow = age >= type->motor_steps[lane] && speed2 < type->spent2[lane];
+  return slow || age >= type->life_steps[lane] || z < 0.0f;
+#else
+  (void)b;
+  return (float)m->age[lane] >= sim->constants.burn_steps && m->body.v[lane] < sim->params.missile_spent_speed;
+#endif
 }
 
 // Gives each missile of a lane whose target is dead another: the enemy nearest its nose that its seeker sees. Without
@@ -103,9 +130,7 @@ static void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MrMissile *m = &b->missiles[slot];
     if (!m->active[lane] || b->fighters[m->target[lane]].alive[lane]) continue;
-    bool burnt = (float)m->age[lane] >= sim->constants.burn_steps;
-    bool spent = burnt && m->body.v[lane] < sim->params.missile_spent_speed;
-    int32_t target = spent ? -1 : mr_seek_target(sim, b, m, lane);
+    int32_t target = mr_is_spent(sim, b, m, lane) ? -1 : mr_seek_target(sim, b, m, lane);
     if (target < 0) {
       mr_remove(b, slot, lane);
       continue;

@@ -203,7 +203,7 @@ static void derive_side(const MrConfig *config, int32_t side, MrTypes *types, fl
   double gravity = (double)config->params.gravity;
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
     if (!has_share(types->aircraft_ends[side], i)) continue;
-    types->aircraft[i] = mr_derive_aircraft(&config->aircraft[i], gravity);
+    types->aircraft[i] = mr_derive_aircraft(&config->aircraft[i], gravity, config->params.radar_cross_section);
     *engine = mr_max(*engine, most_thrust(&types->aircraft[i]));
   }
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
@@ -267,8 +267,8 @@ void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
 // Draws -----------------------------------------------------------------------------------------------------
 
 // Numbers of draws, beyond those of the fighters' tactics and MR_DRAW_HEIGHTS. That of a factor is for red; blue's
-// follows.
-enum { DRAW_TYPES = 0x101, DRAW_AIRCRAFT_FACTORS = 0x102, DRAW_MISSILE_FACTORS = 0x104 };
+// follows. DRAW_WINGMEN, and those after it, are for the aircraft of the second fighters of the sides, and so on.
+enum { DRAW_TYPES = 0x101, DRAW_AIRCRAFT_FACTORS = 0x102, DRAW_MISSILE_FACTORS = 0x104, DRAW_WINGMEN = 0x106 };
 
 // Draws four factors from 1 - spread to 1 + spread.
 static void draw_factors(const MrSim *sim, const uint32_t key[2], uint32_t draw, float spread, float out[4]) {
@@ -276,15 +276,16 @@ static void draw_factors(const MrSim *sim, const uint32_t key[2], uint32_t draw,
   for (int i = 0; i < 4; i++) out[i] = 1.0f + spread * (2.0f * out[i] - 1.0f);
 }
 
-void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[MR_SIDES]) {
+void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDrawnTypes drawn[]) {
   const MrTypes *types = &sim->types;
   const uint32_t key[2] = {(uint32_t)engagement, (uint32_t)episode};
   float u[4], a[4], m[4];
   mr_uniform4(sim->seed, key[0], key[1], DRAW_TYPES, u);
   for (int32_t side = 0; side < MR_SIDES; side++) {
+    int32_t first = side ? sim->sizes[0] : 0;
     draw_factors(sim, key, DRAW_AIRCRAFT_FACTORS + (uint32_t)side, types->aircraft_spread, a);
     draw_factors(sim, key, DRAW_MISSILE_FACTORS + (uint32_t)side, types->missile_spread, m);
-    drawn[side] = (MrDrawnTypes){
+    drawn[first] = (MrDrawnTypes){
         .aircraft = mr_draw_share(types->aircraft_ends[side], MR_TYPES_MAX, u[side]),
         .missile = mr_draw_share(types->missile_ends[side], MR_TYPES_MAX, u[2 + side]),
         .thrust_factor = a[0],
@@ -296,10 +297,16 @@ void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode, MrDraw
         .missile_lift_factor = m[2],
         .missile_burn_time_factor = m[3],
     };
+    for (int32_t place = 1; place < sim->sizes[side]; place++) {
+      float wingmen[4];
+      mr_uniform4(sim->seed, key[0], key[1], DRAW_WINGMEN + (uint32_t)place - 1, wingmen);
+      drawn[first + place] = drawn[first];
+      drawn[first + place].aircraft = mr_draw_share(types->aircraft_ends[side], MR_TYPES_MAX, wingmen[side]);
+    }
   }
 }
 
-// The aircraft and the missile that a side flies.
+// The aircraft and the missile of a fighter.
 static MrAircraft vary_aircraft(const MrTypes *types, const MrDrawnTypes *drawn) {
   MrAircraft type = types->aircraft[drawn->aircraft];
   type.frame.cd0 *= drawn->drag_factor;
@@ -342,14 +349,20 @@ static void fill_reach(MrReach type, MrReachLanes *to, int lane) { MR_REACH_CONS
 
 void mr_fill_roster(const MrSim *sim, int32_t engagement, int32_t episode, MrRoster *to, int lane) {
   const MrTypes *types = &sim->types;
-  MrDrawnTypes drawn[MR_SIDES];
+  MrDrawnTypes drawn[MR_FIGHTERS_MAX];
   mr_draw_types(sim, engagement, episode, drawn);
+  for (int32_t f = 0; f < sim->fighters; f++) {
+    fill_aircraft(vary_aircraft(types, &drawn[f]), &to->fighters[f].aircraft, lane);
+  }
   for (int32_t side = 0; side < MR_SIDES; side++) {
-    fill_aircraft(vary_aircraft(types, &drawn[side]), &to->aircraft[side], lane);
+    const MrDrawnTypes *own = &drawn[side ? sim->sizes[0] : 0];  // all of a side have the same missiles
+    int32_t first = side ? 0 : sim->sizes[0], end = side ? sim->sizes[0] : sim->fighters;
     for (int32_t kind = 0; kind < types->kinds; kind++) {
-      int32_t number = type_of_kind(types, side, kind, &drawn[side]);
-      fill_missile(vary_missile(types, &drawn[side], number), &to->missiles[side][kind], lane);
-      fill_reach(types->reach[number][drawn[!side].aircraft], &to->reach[side][kind], lane);
+      int32_t number = type_of_kind(types, side, kind, own);
+      fill_missile(vary_missile(types, own, number), &to->missiles[side][kind], lane);
+      for (int32_t enemy = first; enemy < end; enemy++) {
+        fill_reach(types->reach[number][drawn[enemy].aircraft], &to->fighters[enemy].reach[kind], lane);
+      }
     }
   }
 }

@@ -35,7 +35,8 @@
   X(stall_load, "lift below which the nose goes down [m/s^2]") \
   X(stall_time, "climb for each m/s^2 of lift above that [s]") \
   X(ceiling, "[m]") \
-  X(ceiling_rate, "[1/s]")
+  X(ceiling_rate, "[1/s]") \
+  X(echo, "range of radars and seekers on it, over that of the parameters")
 
 // The last of these limit a flight, and say when a missile is spent. Times are in physics steps, not rounded.
 #define MR_MISSILE_CONSTANTS(X) \
@@ -97,11 +98,16 @@ typedef struct {
   MR_REACH_CONSTANTS(MR_DECLARE_LANES)
 } MrReachLanes;
 
-// The types that each side of a block's engagements flies, by lane.
+// The aircraft of a fighter, and how far each kind of the enemy's missiles reaches against it, by lane.
 typedef struct {
-  MrAircraftLanes aircraft[MR_SIDES];
+  MrAircraftLanes aircraft;
+  MrReachLanes reach[MR_KINDS_MAX];
+} MrFlownLanes;
+
+// The types that a block's engagements fly, by lane: the missiles of each side, and as many fighters as there are.
+typedef struct {
   MrMissileLanes missiles[MR_SIDES][MR_KINDS_MAX];
-  MrReachLanes reach[MR_SIDES][MR_KINDS_MAX];  // of a side's missiles, against the other's aircraft
+  MrFlownLanes fighters[];
 } MrRoster;
 
 #undef MR_DECLARE_CONSTANT
@@ -116,7 +122,7 @@ typedef struct {
   int32_t kinds;  // of missiles that a fighter may carry: the most of both sides
   // A side's missiles of each kind, and their types. The first of load_types is not used: that kind has the drawn type.
   int32_t loads[MR_SIDES][MR_KINDS_MAX], load_types[MR_SIDES][MR_KINDS_MAX];
-  // Upper ends of the types' shares of [0, 1), from which each side's are drawn.
+  // Upper ends of the types' shares of [0, 1), from which each fighter's aircraft and each side's missiles are drawn.
   float aircraft_ends[MR_SIDES][MR_TYPES_MAX], missile_ends[MR_SIDES][MR_TYPES_MAX];
   MrAircraft aircraft[MR_TYPES_MAX];
   MrMissileType missiles[MR_TYPES_MAX];

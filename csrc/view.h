@@ -55,8 +55,15 @@ static inline MrDestination mr_first_rows(const MrSim *sim, int32_t block, const
 // where there is nothing to observe.
 #define MR_WRITE(name, scale, lateral, meaning) out->name[i] = mr_clip(name * (float)(1.0 / (scale)), -limit, limit);
 
+// The features of a missile.
+#if MR_DIMENSIONS == 3
+#define MR_MISSILE_ROW MR_RISING_FEATURES
+#else
+#define MR_MISSILE_ROW MR_MISSILE_FEATURES
+#endif
+
 typedef struct {
-  MR_MISSILE_FEATURES(MR_DECLARE_FEATURE, missile)
+  MR_MISSILE_ROW(MR_DECLARE_FEATURE, missile)
 } MrMissileRow;
 
 typedef struct {
@@ -99,6 +106,70 @@ static inline float mr_reload(const MrConstants *k, const MrBlock *b, const MrFi
   float aspect##_aspect_ahead = (sight)->aspect_ahead[i];                      \
   float aspect##_aspect_left = (sight)->aspect_left[i];
 
+#if MR_DIMENSIONS == 3
+
+// A fighter's performance at its height and speed in one lane.
+typedef struct {
+  float density, mach2, energy, lift_limit, thrust;
+} MrPerformance;
+
+// The height of a body in lane i plus that which its speed would buy [m].
+static inline float mr_energy(const MrSim *sim, const MrBody *body, int i) {
+  return body->z[i] + body->v[i] * body->v[i] * (0.5f / sim->types.gravity);
+}
+
+// That of a body with the aircraft of a fighter.
+static inline MrPerformance mr_performance(const MrSim *sim, const MrRoster *roster, int32_t fighter,
+                                           const MrBody *body, int i) {
+  MrAircraft type = mr_aircraft_at(roster, fighter, i);
+  MrAir air = mr_air(body->z[i]);
+  float v2 = body->v[i] * body->v[i], mach2 = v2 * air.sound2;
+  return (MrPerformance){
+      .density = air.density,
+      .mach2 = mach2,
+      .energy = mr_energy(sim, body, i),
+      .lift_limit = mr_lift_limit(&type.frame, air.density, v2),
+      .thrust = mr_engine(&type, air.thin, mach2, 1.0f),
+  };
+}
+
+// The variables of MR_OWN_HEIGHT_FEATURES in lane i, of the fighter with this number.
+#define MR_OWN_HEIGHT_VALUES(sim, roster, number, own, i)                    \
+  MrPerformance mine = mr_performance(sim, roster, number, &(own)->body, i); \
+  float own_height = (own)->body.z[i];                                       \
+  float own_climb_sine = (own)->body.u[i];                                   \
+  float own_climb = (own)->climb[i];                                         \
+  float own_density = mine.density;                                          \
+  float own_mach = sqrtf(mine.mach2);                                        \
+  float own_energy = mine.energy;                                            \
+  float own_lift_limit = mine.lift_limit;                                    \
+  float own_thrust = mine.thrust;
+
+// The variable of MR_ECHO_FEATURES.
+#define MR_ECHO_VALUES(roster, number, i) float own_echo = mr_echo_of(roster, number, i);
+
+// The variables of MR_ELEVATION_FEATURES and MR_ASCENT_FEATURES in lane i, of the fighter with this number and body.
+#define MR_SEEN_HEIGHT_VALUES(seen, sim, roster, number, own_body, its_body, sight, i) \
+  MrPerformance reached = mr_performance(sim, roster, number, its_body, i);                \
+  float seen##_up = (sight)->up[i];                                                    \
+  float seen##_off_nose = (sight)->cosine[i];                                          \
+  float seen##_heading_up = (sight)->heading_up[i];                                    \
+  float seen##_los_rate_up = (sight)->los_rate_up[i];                                  \
+  float seen##_above = (its_body)->z[i] - (own_body)->z[i];                            \
+  float seen##_energy = reached.energy - mr_energy(sim, own_body, i);                                     \
+  float seen##_lift_limit = reached.lift_limit;                                            \
+  float seen##_thrust = reached.thrust;
+
+// The variable of MR_CLIMB_FEATURES.
+#define MR_SEEN_CLIMB_VALUES(seen, its, i) float seen##_climb = (its)->climb[i];
+
+#else
+#define MR_OWN_HEIGHT_VALUES(sim, roster, number, own, i)
+#define MR_ECHO_VALUES(roster, number, i)
+#define MR_SEEN_HEIGHT_VALUES(seen, sim, roster, number, own_body, its_body, sight, i)
+#define MR_SEEN_CLIMB_VALUES(seen, its, i)
+#endif
+
 // Missiles ------------------------------------------------------------------------------------------------
 
 // Missiles that are observed, one in each lane, and their features that are the same for all observers.
@@ -107,6 +178,7 @@ typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], c[MR_LANES], s[MR_LANES], v[MR_LANES];
 #if MR_DIMENSIONS == 3
   MR_ALIGNED float z[MR_LANES], u[MR_LANES];
+  MR_ALIGNED float above[MR_LANES];   // height above the target [m]
   MR_ALIGNED int32_t kind[MR_LANES];  // set if fighters carry several kinds
 #endif
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // to the target, as the observers believe it with sensors
@@ -133,18 +205,29 @@ static inline float mr_reach_left(const MrSim *sim, const MrRoster *roster, int3
   return mr_chase_reach(sim, roster, side, kind, m->v[i], (float)m->age[i], target->v[i], height, i) - m->range[i];
 }
 
-// Computes the features that are the same for all observers, from the missiles' targets. With sensors (`is_guided`)
-// they are 0 without a track. `side` is that of the missiles, which matters with height only.
-static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *target,
-                                    bool is_guided, MrObserved *m) {
+// Computes the features that are the same for all observers, from the missiles' targets, but for the reach. With
+// sensors (`is_guided`) they are 0 without a track.
+static inline void mr_rate_approach(const MrBody *target, bool is_guided, MrObserved *m) {
+  (void)target;
   MR_FOR_LANES(i) {
     int known = is_guided ? m->supported[i] : 1;
     float nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
     float urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
-    float reach = mr_reach_left(sim, roster, side, 0, target, m, i);
     m->nearness[i] = mr_select(known, nearness, 0.0f);
     m->urgency[i] = mr_select(known, urgency, 0.0f);
-    m->reach[i] = mr_select(known, reach, 0.0f);
+#if MR_DIMENSIONS == 3
+    m->above[i] = mr_select(known, m->z[i] - target->z[i], 0.0f);
+#endif
+  }
+}
+
+// The same with the reach. `side` is that of the missiles, which matters with height only.
+static inline void mr_rate_missiles(const MrSim *sim, const MrRoster *roster, int32_t side, const MrBody *target,
+                                    bool is_guided, MrObserved *m) {
+  mr_rate_approach(target, is_guided, m);
+  MR_FOR_LANES(i) {
+    int known = is_guided ? m->supported[i] : 1;
+    m->reach[i] = mr_select(known, mr_reach_left(sim, roster, side, 0, target, m, i), 0.0f);
   }
 #if MR_DIMENSIONS == 3
   for (int32_t kind = 1; kind < mr_kinds(sim); kind++) {
@@ -181,7 +264,12 @@ static inline void mr_write_missiles(const MrConstants *k, const MrBody *own, bo
     float missile_heading_ahead = heading.ahead;
     float missile_heading_left = heading.left;
     float missile_reach = m->reach[i];
-    MR_MISSILE_FEATURES(MR_WRITE, missile)
+#if MR_DIMENSIONS == 3
+    float missile_up = dz / mr_max(sqrtf(dx * dx + dy * dy + dz * dz), k->one);
+    float missile_heading_up = m->u[i];
+    float missile_above = m->above[i];
+#endif
+    MR_MISSILE_ROW(MR_WRITE, missile)
   }
 }
 
@@ -216,11 +304,12 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
 #if MR_SIDE == 1
 
 // The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter's body with this sight of an enemy's.
-#define MR_GEOMETRY_VALUES(sim, roster, fighter, own_body, enemy_body, sight, i)                   \
-  MR_SIGHT_VALUES(enemy, own, sight, i)                                                   \
-  float own_reach = mr_r_max(sim, roster, fighter, 0, own_body, enemy_body, (sight)->approach[i], i) - enemy_range; \
-  float enemy_approach = mr_cosine(sight, i) * (own_body)->v[i];                          \
-  float enemy_reach = mr_r_max(sim, roster, !(fighter), 0, enemy_body, own_body, enemy_approach, i) - enemy_range;
+#define MR_GEOMETRY_VALUES(sim, roster, fighter, own_body, enemy_body, sight, i)                            \
+  MR_SIGHT_VALUES(enemy, own, sight, i)                                                                     \
+  float own_r_max = mr_r_max(sim, roster, !(fighter), 0, own_body, enemy_body, (sight)->approach[i], i);    \
+  float own_reach = own_r_max - enemy_range;                                                                \
+  float enemy_approach = mr_cosine(sight, i) * (own_body)->v[i];                                            \
+  float enemy_reach = mr_r_max(sim, roster, fighter, 0, enemy_body, own_body, enemy_approach, i) - enemy_range;
 
 // The variables of MR_FIGHTER_FEATURES in lane i.
 #define MR_FIGHTER_VALUES(sim, roster, b, fighter, scene, i)                                  \

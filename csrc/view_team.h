@@ -19,25 +19,57 @@
 #include "targets.h"
 #include "view.h"
 
+// The features of the rows.
+#if MR_DIMENSIONS == 3
+#define MR_OWN_ROW MR_TEAM_RADAR_OWN_FEATURES
+#define MR_OTHER_ROW MR_HIGH_OTHER_FEATURES
+#define MR_ALLY_ROW MR_HIGH_ALLY_FEATURES
+#define MR_TRACK_ROW MR_HIGH_TRACK_FEATURES
+#else
+#define MR_OWN_ROW MR_TEAM_OWN_FEATURES
+#define MR_OTHER_ROW MR_OTHER_FEATURES
+#define MR_ALLY_ROW MR_ALLY_FEATURES
+#define MR_TRACK_ROW MR_TRACK_FEATURES
+#endif
+
+// With height the echo, which is the last feature, belongs to games with sensors only.
 typedef struct {
-  MR_TEAM_OWN_FEATURES(MR_DECLARE_FEATURE)
+  MR_OWN_ROW(MR_DECLARE_FEATURE)
 } MrOwnRow;
 
 typedef struct {
-  MR_OTHER_FEATURES(MR_DECLARE_FEATURE)
+  MR_OTHER_ROW(MR_DECLARE_FEATURE)
 } MrOtherRow;
 
 typedef struct {
-  MR_ALLY_FEATURES(MR_DECLARE_FEATURE)
+  MR_ALLY_ROW(MR_DECLARE_FEATURE)
 } MrAllyRow;
 
 typedef struct {
-  MR_TRACK_FEATURES(MR_DECLARE_FEATURE)
+  MR_TRACK_ROW(MR_DECLARE_FEATURE)
 } MrTrackRow;
 
 typedef struct {
   MR_HEARD_FEATURES(MR_DECLARE_FEATURE)
 } MrHeardRow;
+
+// The numbers of features of the rows.
+#define MR_WIDTH(Row) ((int)(sizeof(Row) / sizeof(float[MR_LANES])))
+enum {
+  MR_OWN_WIDTH = MR_WIDTH(MrOwnRow),
+  MR_OTHER_WIDTH = MR_WIDTH(MrOtherRow),
+  MR_ALLY_WIDTH = MR_WIDTH(MrAllyRow),
+  MR_TRACK_WIDTH = MR_WIDTH(MrTrackRow),
+  MR_HEARD_WIDTH = MR_WIDTH(MrHeardRow),
+  MR_MISSILE_WIDTH = MR_WIDTH(MrMissileRow),
+  MR_GUIDED_WIDTH = MR_WIDTH(MrGuidedRow),
+  MR_SEEKER_WIDTH = MR_WIDTH(MrSeekerRow)
+};
+
+// The number of features of the own row.
+static inline int mr_own_width(bool senses) {
+  return MR_DIMENSIONS == 3 && !senses ? (int)MR_TEAM_OWN_HEIGHT_COUNT : (int)MR_OWN_WIDTH;
+}
 
 // The rows of one fighter's observations in all lanes. Spare lanes share a row that is not read.
 typedef struct {
@@ -120,21 +152,31 @@ typedef struct {
   float *rows[MR_LANES];  // where each is to be written
   MrBody observers;
   MrObserved missiles;
-  MrBody targets;  // only their speeds are set
+  MrBody targets;  // only their speeds are set, and with height their heights
 } MrGathered;
+
+// Rates the missiles that have been gathered. With height their reach follows from the types of their own lanes, by
+// which mr_gather sets it.
+static void mr_rate_gathered(const MrSim *sim, MrGathered *g) {
+#if MR_DIMENSIONS == 3
+  mr_rate_approach(&g->targets, sim->pictures != NULL, &g->missiles);
+#else
+  mr_rate_missiles(sim, NULL, 0, &g->targets, sim->pictures != NULL, &g->missiles);
+#endif
+}
 
 // Writes the rows of all that have been gathered.
 static void mr_write_gathered(const MrSim *sim, MrGathered *g) {
-  float spare[MR_GUIDED_COUNT];
+  float spare[MR_GUIDED_WIDTH];
   MrGuidedRow row;
   for (int32_t n = g->count; n < MR_LANES; n++) g->rows[n] = spare;
-  mr_rate_missiles(sim, NULL, 0, &g->targets, sim->pictures != NULL, &g->missiles);
+  mr_rate_gathered(sim, g);
   if (sim->pictures) {
     mr_write_guided(&sim->constants, &g->observers, &g->missiles, &row);
-    mr_place_rows(&row, MR_GUIDED_COUNT, g->rows);
+    mr_place_rows(&row, MR_GUIDED_WIDTH, g->rows);
   } else {
     mr_write_missiles(&sim->constants, &g->observers, false, &g->missiles, &row.missile);
-    mr_place_rows(&row.missile, MR_MISSILE_COUNT, g->rows);
+    mr_place_rows(&row.missile, MR_MISSILE_WIDTH, g->rows);
   }
   g->count = 0;
 }
@@ -167,7 +209,18 @@ static inline void mr_gather(const MrSim *sim, const MrTeamView *view, int32_t f
     g->missiles.range[at] = view->believed->range[slot][lane];
     g->missiles.time_to_go[at] = view->believed->time_to_go[slot][lane];
     g->targets.v[at] = target->v[lane];
-    row += view->picture ? MR_GUIDED_COUNT : MR_MISSILE_COUNT;
+#if MR_DIMENSIONS == 3
+    g->observers.z[at] = own->z[lane];
+    g->missiles.z[at] = m->body.z[lane];
+    g->missiles.u[at] = m->body.u[lane];
+    g->targets.z[at] = target->z[lane];
+    float height = 0.5f * (m->body.z[lane] + target->z[lane]);
+    float reach = mr_chase_reach(sim, mr_roster(sim, view->b), mr_side(sim, m->owner[lane]), 0, m->body.v[lane],
+                                 (float)m->age[lane], target->v[lane], height, lane);
+    bool known = !view->picture || g->missiles.supported[at];
+    g->missiles.reach[at] = known ? reach - g->missiles.range[at] : 0.0f;
+#endif
+    row += view->picture ? MR_GUIDED_WIDTH : MR_MISSILE_WIDTH;
     if (g->count == MR_LANES) mr_write_gathered(sim, g);
   }
 }
@@ -208,11 +261,21 @@ static void mr_rank(const MrSim *sim, const float distances[MR_FIGHTERS][MR_LANE
   }
 }
 
+// The variables of MR_REACH_FEATURES in lane i, of the bodies of two fighters. R_max depends on the missiles alone:
+// `target` is any enemy of the own fighter, `its_target` one of the other's.
+#define MR_REACH_VALUES(sim, roster, target, its_target, own_body, body, sight, i)                      \
+  float other_approach = mr_cosine(sight, i) * (own_body)->v[i];                                        \
+  float own_r_max = mr_r_max(sim, roster, target, 0, own_body, body, (sight)->approach[i], i);          \
+  float other_own_reach = own_r_max - other_range;                                                      \
+  float other_reach = mr_r_max(sim, roster, its_target, 0, body, own_body, other_approach, i) - other_range;
+
 // Writes the features of another fighter, with full information.
 static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fighter, int32_t other, MrOtherRow *out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &view->b->fighters[fighter], *seen = &view->b->fighters[other];
   const MrInbound *inbound = &view->scene->inbound[other];
+  const MrRoster *roster = mr_roster(sim, view->b);
+  int32_t target = mr_first(sim, !mr_side(sim, fighter)), its_target = mr_first(sim, !mr_side(sim, other));
   MrSight sight;
   mr_look_at(&own->body, &seen->body, &sight);
   MR_FOR_LANES(i) {
@@ -222,14 +285,12 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_rudder = seen->body.rudder[i];
     float other_ammunition = (float)seen->ammunition[i];
     float other_reload = mr_reload(k, view->b, seen, i);
-    float other_own_reach =
-        mr_r_max(sim, NULL, mr_side(sim, fighter), 0, &own->body, &seen->body, sight.approach[i], i) - other_range;
-    float other_reach =
-        mr_r_max(sim, NULL, mr_side(sim, other), 0, &seen->body, &own->body, other_ahead * own->body.v[i], i) -
-        other_range;
+    MR_REACH_VALUES(sim, roster, target, its_target, &own->body, &seen->body, &sight, i)
     float other_inbound = (float)inbound->in_air[i];
     float other_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + inbound->least[i]);
-    MR_OTHER_FEATURES(MR_WRITE)
+    MR_SEEN_HEIGHT_VALUES(other, sim, roster, other, &own->body, &seen->body, &sight, i)
+    MR_SEEN_CLIMB_VALUES(other, seen, i)
+    MR_OTHER_ROW(MR_WRITE)
   }
 }
 
@@ -237,7 +298,9 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
 static void mr_write_ally(const MrSim *sim, const MrTeamView *view, int32_t fighter, int32_t other, MrAllyRow *out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &view->b->fighters[fighter], *ally = &view->b->fighters[other];
+  const MrRoster *roster = mr_roster(sim, view->b);
   MrSight sight;
+  (void)roster;  // not used in the plane
   mr_look_at(&own->body, &ally->body, &sight);
   MR_FOR_LANES(i) {
     float limit = (float)(own->alive[i] & ally->alive[i]), other_present = 1.0f;
@@ -248,7 +311,9 @@ static void mr_write_ally(const MrSim *sim, const MrTeamView *view, int32_t figh
     float other_reload = mr_reload(k, view->b, ally, i);
     float other_tracked = (float)view->alarms.tracked[other][i];
     float other_locked = (float)view->alarms.locked[other][i];
-    MR_ALLY_FEATURES(MR_WRITE)
+    MR_SEEN_HEIGHT_VALUES(other, sim, roster, other, &own->body, &ally->body, &sight, i)
+    MR_SEEN_CLIMB_VALUES(other, ally, i)
+    MR_ALLY_ROW(MR_WRITE)
   }
 }
 
@@ -258,22 +323,20 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
   const MrFighter *own = &view->b->fighters[fighter];
   const int32_t *alive = view->b->fighters[enemy].alive, *in_air = view->scene->inbound[enemy].in_air;
   const MrContact *contact = &view->picture->contacts[mr_contact_place(sim, fighter, enemy)];
+  const MrRoster *roster = mr_roster(sim, view->b);
   MrSight sight;
   mr_look_at(&own->body, &contact->body, &sight);
   MR_FOR_LANES(i) {
     float limit = (float)(own->alive[i] & alive[i] & mr_is_track(contact->source[i])), other_present = 1.0f;
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
-    float other_own_reach =
-        mr_r_max(sim, NULL, mr_side(sim, fighter), 0, &own->body, &contact->body, sight.approach[i], i) - other_range;
-    float other_reach =
-        mr_r_max(sim, NULL, mr_side(sim, enemy), 0, &contact->body, &own->body, other_ahead * own->body.v[i], i) -
-        other_range;
+    MR_REACH_VALUES(sim, roster, enemy, fighter, &own->body, &contact->body, &sight, i)
     float other_live = (float)(contact->source[i] == MR_LIVE);
     float other_linked = (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;
     float other_inbound = (float)in_air[i];
-    MR_TRACK_FEATURES(MR_WRITE)
+    MR_SEEN_HEIGHT_VALUES(other, sim, roster, enemy, &own->body, &contact->body, &sight, i)
+    MR_TRACK_ROW(MR_WRITE)
   }
 }
 
@@ -317,13 +380,13 @@ static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fi
     int32_t first = view->first[is_ally ? MR_ROW_ALLY : MR_ROW_ENEMY];
     if (!view->picture) {
       mr_write_other(sim, view, fighter, other, &row.other);
-      mr_place_ranked(&row, MR_OTHER_COUNT, first, rank[other], to);
+      mr_place_ranked(&row, MR_OTHER_WIDTH, first, rank[other], to);
     } else if (is_ally) {
       mr_write_ally(sim, view, fighter, other, &row.ally);
-      mr_place_ranked(&row, MR_ALLY_COUNT, first, rank[other], to);
+      mr_place_ranked(&row, MR_ALLY_WIDTH, first, rank[other], to);
     } else {
       mr_write_track(sim, view, fighter, other, &row.track);
-      mr_place_ranked(&row, MR_TRACK_COUNT, first, rank[other], to);
+      mr_place_ranked(&row, MR_TRACK_WIDTH, first, rank[other], to);
     }
     mr_fetch_next(sim, to, next, part++, mr_fighters(sim) - 1);
   }
@@ -371,12 +434,12 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
       float radar_left = heard->left[i];
       MR_HEARD_FEATURES(MR_WRITE)
     }
-    mr_place_ranked(&row, MR_HEARD_COUNT, view->first[MR_ROW_RADAR], rank, to);
+    mr_place_ranked(&row, MR_HEARD_WIDTH, view->first[MR_ROW_RADAR], rank, to);
   }
   mr_listen_to_seekers(view->b, fighter, view->picture, &seekers);
   mr_write_seekers(&sim->constants, &seekers, seeker_rows);
   MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_INBOUND];
-  mr_place_rows(seeker_rows, MR_SEEKERS_OBSERVED * MR_SEEKER_COUNT, rows);
+  mr_place_rows(seeker_rows, MR_SEEKERS_OBSERVED * MR_SEEKER_WIDTH, rows);
 }
 
 // Fighters ------------------------------------------------------------------------------------------------
@@ -384,13 +447,17 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
 static void mr_write_own(const MrSim *sim, const MrTeamView *view, int32_t fighter, MrOwnRow *out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &view->b->fighters[fighter];
+  const MrRoster *roster = mr_roster(sim, view->b);
   int32_t side = mr_side(sim, fighter);
+  (void)roster;  // not used in the plane
   MR_FOR_LANES(i) {
     MR_OWN_VALUES(k, view->b, own, view->own_in_air[fighter][i], i)
     float own_survivors = (float)view->survivors[side][i];
     float enemy_survivors = (float)view->survivors[!side][i];
     float limit = own_alive;
-    MR_TEAM_OWN_FEATURES(MR_WRITE)
+    MR_OWN_HEIGHT_VALUES(sim, roster, fighter, own, i)
+    MR_ECHO_VALUES(roster, fighter, i)
+    MR_OWN_ROW(MR_WRITE)
   }
 }
 
@@ -405,13 +472,13 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
   bool senses = view->picture != NULL;
   const int32_t *alive = view->b->fighters[fighter].alive, *first = view->first;
   int32_t side = mr_side(sim, fighter), enemies = mr_size(sim, !side);
-  int32_t allies_end = first[MR_ROW_ALLY] + (mr_size(sim, side) - 1) * (senses ? MR_ALLY_COUNT : MR_OTHER_COUNT);
-  int32_t enemies_end = first[MR_ROW_ENEMY] + enemies * (senses ? MR_TRACK_COUNT : MR_OTHER_COUNT);
-  int32_t radars_end = first[MR_ROW_RADAR] + (senses ? enemies * MR_HEARD_COUNT : 0);
+  int32_t allies_end = first[MR_ROW_ALLY] + (mr_size(sim, side) - 1) * (senses ? MR_ALLY_WIDTH : MR_OTHER_WIDTH);
+  int32_t enemies_end = first[MR_ROW_ENEMY] + enemies * (senses ? MR_TRACK_WIDTH : MR_OTHER_WIDTH);
+  int32_t radars_end = first[MR_ROW_RADAR] + (senses ? enemies * MR_HEARD_WIDTH : 0);
   int32_t inbound = first[MR_ROW_INBOUND], own_missiles = first[MR_ROW_OWN_MISSILE];
   MrOwnRow own;
   mr_write_own(sim, view, fighter, &own);
-  mr_place_rows(&own, MR_TEAM_OWN_COUNT, to->rows);
+  mr_place_rows(&own, mr_own_width(senses), to->rows);
   mr_write_others(sim, view, fighter, to, next);
   if (senses) mr_write_heard(sim, view, fighter, to);
   for (int i = 0; i < to->lanes; i++) {
@@ -420,9 +487,9 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
     mr_zero(row, enemies_end, first[MR_ROW_RADAR]);
     mr_zero(row, radars_end, first[MR_ROW_INBOUND]);
     if (senses) {
-      mr_zero(row + own_missiles, 0, MR_OWN_MISSILES_OBSERVED * MR_GUIDED_COUNT);
+      mr_zero(row + own_missiles, 0, MR_OWN_MISSILES_OBSERVED * MR_GUIDED_WIDTH);
     } else {
-      mr_zero(row + inbound, 0, MR_MISSILES_OBSERVED * MR_MISSILE_COUNT);
+      mr_zero(row + inbound, 0, MR_MISSILES_OBSERVED * MR_MISSILE_WIDTH);
       if (alive[i]) mr_gather(sim, view, fighter, &view->inbound[fighter][i], i, row + inbound, gathered);
     }
     if (alive[i]) mr_gather(sim, view, fighter, &view->own[fighter][i], i, row + own_missiles, gathered);
@@ -476,10 +543,10 @@ static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
 
 // Room for the features of an observation, with and without sensors.
 enum {
-  MR_TEAM_FEATURES_MAX = MR_TEAM_OWN_COUNT + (2 * MR_ENEMIES - 1) * MR_OTHER_COUNT + MR_ENEMIES * MR_HEARD_COUNT +
-  MR_MISSILES_OBSERVED * MR_GUIDED_COUNT
+  MR_TEAM_FEATURES_MAX = MR_OWN_WIDTH + (2 * MR_ENEMIES - 1) * MR_OTHER_WIDTH + MR_ENEMIES * MR_HEARD_WIDTH +
+  MR_MISSILES_OBSERVED * MR_GUIDED_WIDTH
 };
-_Static_assert((int)MR_ALLY_COUNT <= (int)MR_OTHER_COUNT && (int)MR_TRACK_COUNT <= (int)MR_OTHER_COUNT, "room");
+_Static_assert((int)MR_ALLY_WIDTH <= (int)MR_OTHER_WIDTH && (int)MR_TRACK_WIDTH <= (int)MR_OTHER_WIDTH, "room");
 
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,

@@ -66,13 +66,13 @@ static void mr_fly_in_pairs(const MrSim *sim, const MrBlock *b, const MrPicture 
 
 // Targets ------------------------------------------------------------------------------------------------
 
-// Rating of a shot by a fighter of a side at an enemy in one lane [m]: the range less R_max, and less pilot_cover if
-// the enemy menaces the own side. The least is the best.
-static float mr_rate_shot(const MrSim *sim, int32_t side, const MrBody *own, const MrBody *enemy, bool menaces, int i) {
-  float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
-  float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / (range > 1.0f ? range : 1.0f);
-  float approach = -(dx * enemy->c[i] + dy * enemy->s[i]) * inverse * enemy->v[i];
-  float margin = range - mr_r_max(sim, NULL, side, 0, own, enemy, approach, i);
+// Rating of a shot by a fighter at an enemy, whose number is `target`, in one lane [m]: the range less R_max, and less
+// pilot_cover if the enemy menaces the own side. The least is the best.
+static float mr_rate_shot(const MrSim *sim, const MrRoster *roster, int32_t target, const MrBody *own,
+                          const MrBody *enemy, bool menaces, int i) {
+  float range = sqrtf(mr_range2(own, enemy, i)), inverse = 1.0f / (range > 1.0f ? range : 1.0f);
+  float approach = -mr_along(own, enemy, enemy, i) * inverse * enemy->v[i];
+  float margin = range - mr_r_max(sim, roster, target, 0, own, enemy, approach, i);
   return menaces ? margin - sim->params.pilot_cover : margin;
 }
 
@@ -100,7 +100,7 @@ static MrChoice mr_best_choice(const MrSim *sim, const MrBlock *b, const MrPictu
     MR_FOR_SIDE(sim, !side, e) {
       const MrBody *enemy = mr_known(sim, b, picture, f, e, lane);
       if (!enemy) continue;
-      float shot = mr_rate_shot(sim, side, &b->fighters[f].body, enemy, aware->menaces[e][lane], lane);
+      float shot = mr_rate_shot(sim, mr_roster(sim, b), e, &b->fighters[f].body, enemy, aware->menaces[e][lane], lane);
       MrChoice choice = {f, e, taken[e], aware->in_air[e][lane], shot};
       if (best.fighter < 0 || mr_is_better(&choice, &best)) best = choice;
     }

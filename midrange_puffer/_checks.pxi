@@ -49,14 +49,12 @@ def _check_sizes(dict parameters, str observation):
     red, blue = parameters["red_size"], parameters["blue_size"]
     if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
-    if (observation in (TEAM, TEAM_RADAR)) != (red + blue > MR_SIDES):
-        raise ValueError(f"observation = {observation!r}: {TEAM} and {TEAM_RADAR} belong to teams")
-    if (observation in ("radar", TEAM_RADAR)) != (parameters["sensing"] == "radar"):
+    if (observation in TEAMS) != (red + blue > MR_SIDES):
+        raise ValueError(f"observation = {observation!r}: {', '.join(TEAMS)} belong to teams")
+    if (observation in WITH_SENSORS) != (parameters["sensing"] == "radar"):
         raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
-    if (observation in HEIGHTS) != (parameters["dimensions"] == 3):
-        raise ValueError(f"observation = {observation!r}: {HEIGHTS[0]} belongs to dimensions = 3")
-    if parameters["dimensions"] == 3 and (red, blue) != (1, 1):
-        raise ValueError(f"red_size = {red}, blue_size = {blue}: must be 1 with dimensions = 3")
+    if (observation in WITH_HEIGHT) != (parameters["dimensions"] == 3):
+        raise ValueError(f"observation = {observation!r}: height belongs to dimensions = 3")
 
 
 cdef int _take_fields(float *to, values, str kind) except -1:
@@ -95,11 +93,13 @@ cdef int _take_types(MrConfig *config, types) except -1:
 
 
 cdef int _take_loads(MrConfig *config, types, str observation) except -1:
-    """Copies the loads of missiles, which the observation must show."""
+    """Copies the loads of missiles, which the observation must show; in teams of one type each."""
     if len(types.loads) != MR_SIDES:
         raise ValueError(f"loads of {len(types.loads)} sides: must be {MR_SIDES}")
     cdef int kinds = max(1, *(len(load) for load in types.loads))
-    if observation != HEIGHTS[min(kinds, MR_KINDS_MAX) - 1] or kinds > MR_KINDS_MAX:
+    cdef int most = 1 if observation in TEAMS else MR_KINDS_MAX
+    by_kinds = [names[min(kinds, MR_KINDS_MAX) - 1] for names in (HEIGHTS, RADAR_HEIGHTS)]
+    if kinds > most or (observation not in TEAMS and observation not in by_kinds):
         raise ValueError(f"observation = {observation!r}: is not that of loads of {kinds} types")
     for side in range(MR_SIDES):
         if sum(count for _, count in types.loads[side]) > MR_MISSILES_PER_FIGHTER:

@@ -39,8 +39,8 @@ cdef class Core:
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
-        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR, or with height that of
-            HEIGHTS for the kinds of missiles.
+        observation: one of OBSERVATIONS, or in teams one of TEAMS, or in one against one with
+            height that of HEIGHTS or RADAR_HEIGHTS for the kinds of missiles.
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
         types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:
@@ -298,10 +298,29 @@ cdef class Core:
         self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
-    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
-        if observations.shape[0] != rows or observations.shape[1] != self.features:
+    def observe_truth(self, str observation, float[:, ::1] observations):
+        """Writes the agents' observations as they would be with full information.
+
+        Args:
+            observation: one of the same game with full information.
+            observations: float32 [agents, features of that observation].
+        """
+        known = dict(self.parameters, sensing="full")
+        if observation not in _OBSERVATIONS or observation == "stg":
+            raise ValueError(f"observation = {observation!r}: must be of full information")
+        _check_sizes(known, observation)
+        cdef int red = self.red_size, blue = self.fighters - self.red_size
+        cdef int features = mr_feature_count(_OBSERVATIONS[observation], red, blue)
+        self._check_observations(observations, self.agents, features)
+        if self.agents:
+            mr_observe_truth(self._idle(), _OBSERVATIONS[observation], &observations[0, 0])
+
+    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows,
+                                 Py_ssize_t features=0) except -1:
+        features = features or self.features
+        if observations.shape[0] != rows or observations.shape[1] != features:
             raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
-                             f"must be ({rows}, {self.features})")
+                             f"must be ({rows}, {features})")
         return _check_aligned(&observations[0, 0], "observations") if rows else 0
 
     def record_count(self):
@@ -378,7 +397,7 @@ cdef class Core:
         return bool(mr_launch(self._idle(), env, fighter))
 
     def types(self):
-        """Returns what each side flies with height, DRAWN_TYPES [num_envs, 2].
+        """Returns what each fighter flies with height, DRAWN_TYPES [num_envs, fighters].
 
         Raises:
             UsageError: the game is in the plane.
@@ -387,7 +406,7 @@ cdef class Core:
         cdef MrSim *sim = self._idle()
         keys = self.read("engagement")
         cdef const int32_t[:, ::1] engagement = keys["engagement"], episode = keys["episode"]
-        out = np.empty((self.num_envs, MR_SIDES), DRAWN_TYPES)
+        out = np.empty((self.num_envs, self.fighters), DRAWN_TYPES)
         cdef uint8_t[:, ::1] rows = out.view(np.uint8)
         for env in range(self.num_envs):
             mr_draw_types(sim, engagement[env, 0], episode[env, 0], <MrDrawnTypes *> &rows[env, 0])
@@ -475,9 +494,12 @@ cdef class Core:
 
         Raises:
             ValueError: another dtype or shape, an unknown evasion, a number that is not finite, a
-                height below the ground; or the types of aircraft or missiles are drawn.
+                height below the ground; or the types of aircraft or missiles are drawn, or there
+                are teams with height.
         """
         _check_undrawn(self.parameters, "fly_shots")
+        if self.parameters["dimensions"] == 3 and self.fighters > MR_SIDES:
+            raise ValueError("fly_shots: with height it flies the shots of one against one")
         shots = np.array(shots, order="C")  # a copy: no other thread changes it after the checks
         if shots.dtype != SHOT or shots.ndim != 1:
             raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
@@ -510,7 +532,6 @@ cdef class Core:
         self._check_index(env, seat, MR_SIDES, "seat")
         if self.fighters != MR_SIDES:
             raise ValueError("look_ahead: it flies one against one ahead")
-        _check_plane(self.parameters, "look_ahead")
         _check_moments(interval, count)
         moments = np.empty(count, MOMENT)
         predictions = np.empty((MR_PAIR_MISSILES, MR_LANES), PREDICTION)
@@ -539,4 +560,31 @@ cdef class Core:
         cdef float[:, :, :, ::1] view = out
         with nogil:
             mr_threat_cone(self.sim, launch_speed, interval, count, <MrCone *> &view[0, 0, 0, 0])
+        return out
+
+    def high_threat_cone(self, Py_ssize_t env, Py_ssize_t fighter, Py_ssize_t interval,
+                         Py_ssize_t count):
+        """Returns the possible places of a missile that a fighter launches now; only with height.
+
+        Returns:
+            float32 [count, climbs, turns, headings, 3], m ahead of the fighter on the ground, to
+            the left of it, and high. Otherwise as `threat_cone`.
+
+        Raises:
+            IndexError: no such engagement or fighter.
+            ValueError: no moments, or too many or too far apart; or more than one against one.
+            UsageError: the game is in the plane.
+        """
+        _check_height(self.parameters, "high_threat_cone")
+        self._check_index(env, fighter, MR_SIDES, "fighter")
+        if self.fighters != MR_SIDES:
+            raise ValueError("high_threat_cone: it is of one against one")
+        _check_moments(interval, count)
+        out = np.empty((count, MR_CONE_CLIMBS, MR_CONE_SHARES, MR_LANES, 3), np.float32)
+        cdef float[:, :, :, :, ::1] view = out
+        cdef MrSim *sim = self._begin()
+        with nogil:
+            mr_high_threat_cone(sim, env, fighter, interval, count,
+                                <MrHighCone *> &view[0, 0, 0, 0, 0])
+        self.busy = False
         return out

@@ -14,7 +14,7 @@ cdef extern from "learner/learner.h" nogil:
         MR_MAX_ARRAYS
 
     ctypedef struct MrEntityRows:
-        int32_t rows, features, place
+        int32_t rows, features, place, each, stride
 
     ctypedef struct MrShape:
         int32_t features, layers
@@ -42,6 +42,7 @@ cdef extern from "learner/learner.h" nogil:
 
     ctypedef struct MrKeep:
         float *observations
+        int64_t width
         void *actions
         float *logprobs
         float *values
@@ -52,6 +53,7 @@ cdef extern from "learner/learner.h" nogil:
     ctypedef struct MrExperience:
         int32_t horizon
         const float *observations
+        int64_t width
         const void *actions
         const float *proximal
         const float *values

@@ -49,7 +49,7 @@ class Network:
         threads: int = 1,
         learns: bool = True,
         isa: str = "auto",
-        entities: tuple[int, int, int, Sequence[tuple[int, int, int]]] | None = None,
+        entities: tuple[int, int, int, Sequence[tuple[int, ...]]] | None = None,
     ) -> None: ...
     def arrays(self) -> list[tuple[int, ...]]: ...
     def load(self, parameters: _Floats) -> None: ...
@@ -67,7 +67,7 @@ class Network:
         self,
         experience: Iterable[NDArray[np.float32] | NDArray[np.int32]],
         rows: NDArray[np.int64],
-        logprobs: _Floats,
+        logprobs: _Floats | None,
         values: _Floats,
         decisions: NDArray[np.int32] | None = None,
     ) -> None: ...

@@ -15,7 +15,7 @@ MAX_LEVELS = MR_OUTPUTS_MAX - 1  # of all heads together
 MAX_ENTITY_SIZE = 256
 WIDTH_UNIT = 16  # the width of a hidden layer is a multiple
 MAX_WIDTH = 1024  # above it torch is faster, and the sums of the parts take gigabytes
-MAX_FEATURES = 4096
+MAX_FEATURES = 8192  # more than a critic of eight fighters sees
 MAX_DECISIONS = 2**30  # in one call: they are counted in 32 bits
 
 
@@ -123,11 +123,14 @@ cdef class Network:
     RuntimeError.
     Its parameters are float32 [size], in the order and layout of the torch module `Policy`.
 
+    A network without heads is a central critic: it gives values only, and its parameters are those
+    of the torch module `Critic`.
+
     Args:
         features: number of features of an observation.
         widths: widths of the hidden layers.
         levels: number of levels of each of an action's 3 or 4 numbers; None: actions are
-            continuous.
+            continuous; (): there are none, and it is a critic.
         ranges: of continuous actions, float32 [2, heads] for 3 or 4 numbers: the middle of each
             number's range and half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
@@ -136,7 +139,9 @@ cdef class Network:
         isa: one of isas(), or "auto".
         entities: None in one against one. In teams the layout of an observation: the number of
             features of the own state, the entity size, the kind of the targets, and for each kind
-            its rows, their features, and the place of the first one.
+            its rows, their features, and the place of the first one. A kind of a critic may have
+            the rows of several fighters: the rows of each, and the features from one fighter's
+            first row to the next one's, follow.
 
     Attributes:
         heads: number of numbers of an action.
@@ -170,8 +175,8 @@ cdef class Network:
                              f"{WIDTH_UNIT} to {MAX_WIDTH}")
         if not 1 <= features <= MAX_FEATURES:
             raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
-        if levels is not None and (not _can_be_heads(len(levels)) or min(levels) < 1
-                                   or sum(levels) > MAX_LEVELS):
+        if levels and (not _can_be_heads(len(levels)) or min(levels) < 1
+                       or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers "
                              f"from 1 on, and {MAX_LEVELS} at most together")
         self.shape.features = features
@@ -211,14 +216,17 @@ cdef class Network:
         if size % WIDTH_UNIT or not 0 < size <= MAX_ENTITY_SIZE:
             raise ValueError(f"entity_size = {size}: must be a multiple of {WIDTH_UNIT} from "
                              f"{WIDTH_UNIT} to {MAX_ENTITY_SIZE}")
-        for kind, (rows, features, place) in enumerate(kinds):
-            if place != end or rows < 1 or features < 1:
+        for kind, (rows, features, place, *fighters) in enumerate(kinds):
+            each, stride = fighters or (rows, 0)
+            if (place != end and not fighters) or rows < 1 or features < 1:
                 raise ValueError(f"entities = {entities}: each kind must follow the one before")
-            end += rows * features
-            self.shape.rows[kind] = MrEntityRows(rows, features, place)
+            if each < 1 or rows % each or stride < 0 or place < own:
+                raise ValueError(f"entities = {entities}: {rows} rows cannot be {each} of each fighter")
+            end = max(end, place + (rows // each - 1) * stride + each * features)
+            self.shape.rows[kind] = MrEntityRows(rows, features, place, each, stride)
         if own < 1 or end != self.shape.features:
             raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
-        if levels is not None and levels[self.shape.heads - 1] != 1 + kinds[targets][0]:
+        if levels and levels[self.shape.heads - 1] != 1 + kinds[targets][0]:
             raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
         self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size
         self.shape.targets = targets
@@ -257,7 +265,7 @@ cdef class Network:
             actions: int32 levels, or float32 clipped to their ranges, [n, heads]: written.
             outcomes: of the decision before, for `keep`: rewards float32 [n], and bool [n], True
                 if it ended the engagement.
-            keep: destinations: observations [rows, horizon, features], actions as drawn
+            keep: destinations: observations [rows, horizon, features or more], actions as drawn
                 [rows, horizon, heads], log-probabilities, values, rewards and terminals
                 float32 [rows, horizon]. None: nothing is kept.
             row, step: n rows from `row` on are written, of decision `step` of the horizon.
@@ -265,6 +273,8 @@ cdef class Network:
         cdef MrSeen seen
         cdef MrKeep to
         cdef Py_ssize_t count = observations.shape[0]
+        if self.heads == 0:
+            raise RuntimeError("a critic does not act")
         if count == 0:
             return
         if count > MAX_DECISIONS:
@@ -280,7 +290,7 @@ cdef class Network:
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, self.heads), "actions")
         if keep is not None:
             outcomes, keep = tuple(outcomes), tuple(keep)  # keep the arrays alive while C writes
-        self._keep(outcomes, keep, row, step, &seen, &to)
+        self._keep(outcomes, keep, row, step, observations.shape[1], &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
             if noise.shape[0] != count or noise.shape[1] != self.heads:
@@ -301,19 +311,20 @@ cdef class Network:
         Args:
             experience: as of `gradient`.
             rows: int64 [n] of the segments.
+            logprobs: of a critic None.
             decisions: as of `gradient`; the others are not written.
         """
         cdef MrExperience data
         cdef MrChoice choice
         experience = tuple(experience)  # keeps the arrays alive while C reads
         self._experience(experience, rows, &data)
-        _check_decisions("logprobs", logprobs, rows.shape[0], data.horizon)
+        cdef float *given = self._logprobs(logprobs, rows.shape[0], data.horizon)
         _check_decisions("values", values, rows.shape[0], data.horizon)
         _choose(rows, decisions, data.horizon, &choice)
         self._begin()
         try:
             with nogil:
-                mr_learner_score(self.learner, &data, &choice, &logprobs[0, 0], &values[0, 0])
+                mr_learner_score(self.learner, &data, &choice, given, &values[0, 0])
         finally:
             self.busy = False
 
@@ -324,18 +335,20 @@ cdef class Network:
         """Adds the gradient of the loss of some segments, times `scale`, to `gradient` [size].
 
         Args:
-            experience: observations [segments, horizon, features], actions [segments, horizon,
-                heads], log-probabilities before the update and latest values [segments, horizon].
+            experience: observations [segments, horizon, features or more], actions [segments,
+                horizon, heads], which a critic does not read, log-probabilities before the update
+                and latest values [segments, horizon].
             rows: int64 [n] of the segments.
-            advantages: [n, horizon], normalised and weighted.
+            advantages: [n, horizon], normalised and weighted; a critic does not use them.
             returns: [n, horizon], the targets of the values.
             settings: clip_coef, vf_clip_coef, vf_coef, ent_coef.
-            logprobs, values: [n, horizon]: written, the policy's outputs.
+            logprobs, values: [n, horizon]: written, the policy's outputs; logprobs of a critic are
+                None.
             decisions: int32 [m], the places in [n, horizon] of the decisions that count, one or
                 more; None: all count.
 
         Returns:
-            Means over the decisions, by name.
+            Means over the decisions, by name; of a critic only "value_loss" has a meaning.
         """
         cdef MrExperience data
         cdef MrChoice choice
@@ -344,7 +357,7 @@ cdef class Network:
         cdef MrLosses losses
         experience = tuple(experience)  # keeps the arrays alive while C reads
         self._experience(experience, rows, &data)
-        _check_decisions("logprobs", logprobs, rows.shape[0], data.horizon)
+        cdef float *given = self._logprobs(logprobs, rows.shape[0], data.horizon)
         _check_decisions("values", values, rows.shape[0], data.horizon)
         _check_decisions("advantages", advantages, rows.shape[0], data.horizon)
         _check_decisions("returns", returns, rows.shape[0], data.horizon)
@@ -357,7 +370,7 @@ cdef class Network:
         try:
             with nogil:
                 mr_learner_gradient(self.learner, &data, &choice, &minibatch, &loss, scale,
-                                    &gradient[0], &logprobs[0, 0], &values[0, 0], &losses)
+                                    &gradient[0], given, &values[0, 0], &losses)
         finally:
             self.busy = False
         return losses
@@ -407,6 +420,14 @@ cdef class Network:
             raise ValueError(f"{name} of {array.shape[0]} numbers: must be {self.size}")
         return _check_aligned(&array[0], 4, name)
 
+    cdef float *_logprobs(self, float[:, ::1] logprobs, Py_ssize_t rows,
+                          Py_ssize_t horizon) except? NULL:
+        """Returns the destination of log-probabilities; NULL of a critic's."""
+        if self.heads == 0:
+            return NULL
+        _check_decisions("logprobs", logprobs, rows, horizon)
+        return &logprobs[0, 0]
+
     def _raw(self, array, tuple shape, str name):
         """Returns the bytes of an array of actions."""
         kind = np.float32 if self.is_continuous else np.int32
@@ -416,9 +437,9 @@ cdef class Network:
                              f"{shape}, aligned, one row after another")
         return array.view(np.uint8).reshape(shape[0], -1)
 
-    cdef int _keep(self, outcomes, keep, Py_ssize_t row, Py_ssize_t step, MrSeen *seen,
-                   MrKeep *to) except -1:
-        """Sets the destinations of `act`."""
+    cdef int _keep(self, outcomes, keep, Py_ssize_t row, Py_ssize_t step, Py_ssize_t seen_width,
+                   MrSeen *seen, MrKeep *to) except -1:
+        """Sets the destinations of `act`; the observations seen have `seen_width` numbers."""
         cdef float[:, :, ::1] observations
         cdef uint8_t[:, ::1] actions
         cdef float[:, ::1] logprobs, values, rewards, terminals
@@ -447,11 +468,13 @@ cdef class Network:
         _check_aligned(&values[0, 0], 4, "values")
         _check_decisions("rewards", rewards, values.shape[0], values.shape[1])
         _check_decisions("terminals", terminals, values.shape[0], values.shape[1])
-        if tuple(observations.shape)[:3] != (*shape, self.features):
-            raise ValueError(f"observations must be kept in {(*shape, self.features)}")
+        if (tuple(observations.shape)[:2] != shape
+                or not self.features <= observations.shape[2] <= seen_width):
+            raise ValueError(f"observations must be kept in {(*shape, self.features)}, or in longer "
+                             f"rows up to the {seen_width} numbers that are seen")
         actions = self._raw(drawn, (*shape, self.heads), "actions that are kept")
         seen.rewards, seen.ends = &before[0], &ends[0]
-        to.observations = &observations[row, step, 0]
+        to.observations, to.width = &observations[row, step, 0], observations.shape[2]
         to.actions = &actions[row, 4 * self.heads * step]
         to.logprobs, to.values = &logprobs[row, step], &values[row, step]
         to.rewards, to.terminals = &rewards[row, step], &terminals[row, step]
@@ -466,14 +489,17 @@ cdef class Network:
         cdef const float[:, ::1] proximal, values
         observations, taken, proximal, values = experience
         shape = tuple(values.shape)[:2]
-        if (tuple(proximal.shape)[:2] != shape
-                or tuple(observations.shape)[:3] != (*shape, self.features)):
-            raise ValueError(f"experience must be of {shape} decisions and {self.features} features")
-        actions = self._raw(taken, (*shape, self.heads), "actions")
+        if (tuple(proximal.shape)[:2] != shape or tuple(observations.shape)[:2] != shape
+                or observations.shape[2] < self.features):
+            raise ValueError(f"experience must be of {shape} decisions and {self.features} features "
+                             f"or more")
         _check_rows(rows, values.shape[0], values.shape[1])
         to.horizon = <int32_t> values.shape[1]
-        to.observations = &observations[0, 0, 0]
-        to.actions = &actions[0, 0]
+        to.observations, to.width = &observations[0, 0, 0], observations.shape[2]
+        to.actions = NULL
+        if self.heads:
+            actions = self._raw(taken, (*shape, self.heads), "actions")
+            to.actions = &actions[0, 0]
         to.proximal = &proximal[0, 0]
         to.values = &values[0, 0]
         _check_aligned(to.observations, 4, "observations")

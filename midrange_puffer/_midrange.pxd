@@ -80,6 +80,11 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_HEIGHT
         MR_OBSERVE_HEIGHT_2
         MR_OBSERVE_HEIGHT_3
+        MR_OBSERVE_TEAM_HEIGHT
+        MR_OBSERVE_RADAR_HEIGHT
+        MR_OBSERVE_RADAR_HEIGHT_2
+        MR_OBSERVE_RADAR_HEIGHT_3
+        MR_OBSERVE_TEAM_RADAR_HEIGHT
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -148,7 +153,11 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrShot:
         pass
     enum: MR_CONE_RUDDERS
+    enum: MR_CONE_SHARES
+    enum: MR_CONE_CLIMBS
     ctypedef struct MrCone:
+        pass
+    ctypedef struct MrHighCone:
         pass
     ctypedef struct MrMoment:
         pass
@@ -199,6 +208,7 @@ cdef extern from "midrange.h" nogil:
     void mr_observe(MrSim *sim, float *observations)
     void mr_observe_states(MrSim *sim, float *states)
     void mr_observe_all(MrSim *sim, float *observations)
+    void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
     const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
@@ -223,3 +233,5 @@ cdef extern from "midrange.h" nogil:
                        MrMoment *moments, MrPrediction *predictions)
     void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
                         MrCone *cones)
+    void mr_high_threat_cone(const MrSim *sim, int32_t env, int32_t fighter, int32_t interval,
+                             int32_t count, MrHighCone *cones)

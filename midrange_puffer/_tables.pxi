@@ -15,24 +15,36 @@ OBSERVATIONS = {
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
-# Observations with height, by the kinds of missiles that a fighter may carry, less one.
+TEAM_HEIGHT, TEAM_RADAR_HEIGHT = "team_height", "team_radar_height"  # the same with height
+# Observations in one against one with height, by the kinds of missiles that a fighter may carry,
+# less one; and the same with sensors.
 HEIGHTS = ("height", "height_2", "height_3")
+RADAR_HEIGHTS = ("radar_height", "radar_height_2", "radar_height_3")
+TEAMS = (TEAM, TEAM_RADAR, TEAM_HEIGHT, TEAM_RADAR_HEIGHT)
+WITH_HEIGHT = (*HEIGHTS, *RADAR_HEIGHTS, TEAM_HEIGHT, TEAM_RADAR_HEIGHT)
+WITH_SENSORS = ("radar", *RADAR_HEIGHTS, TEAM_RADAR, TEAM_RADAR_HEIGHT)
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
     TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
     HEIGHTS[0]: MR_OBSERVE_HEIGHT, HEIGHTS[1]: MR_OBSERVE_HEIGHT_2, HEIGHTS[2]: MR_OBSERVE_HEIGHT_3,
+    TEAM_HEIGHT: MR_OBSERVE_TEAM_HEIGHT,
+    RADAR_HEIGHTS[0]: MR_OBSERVE_RADAR_HEIGHT, RADAR_HEIGHTS[1]: MR_OBSERVE_RADAR_HEIGHT_2,
+    RADAR_HEIGHTS[2]: MR_OBSERVE_RADAR_HEIGHT_3, TEAM_RADAR_HEIGHT: MR_OBSERVE_TEAM_RADAR_HEIGHT,
 }
 
 
 def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
     """Returns the numbers of levels of the controls for sides of these sizes.
 
-    The controls are rudder, throttle and fire; with height rudder, climb, throttle and fire, whose
-    levels are of the kinds of missiles that a fighter may carry.
+    The controls are rudder, throttle and fire; with height the climb stands after the rudder. The
+    levels of fire are of the enemies, or in one against one with height of the kinds of missiles
+    that a fighter may carry.
     """
+    cdef int side = max(red_size, blue_size)
     if dimensions == 3:
-        return MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, 1 + kinds
-    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + max(red_size, blue_size)
+        return (MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS,
+                1 + (kinds if side == 1 else side))
+    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + side
 
 
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
@@ -67,7 +79,10 @@ SHOT = np.dtype([
     ("launch_speed", "f4"), ("target_speed", "f4"), ("height", "f4"), ("target_height", "f4"),
     ("climb_sine", "f4"), ("evasion", "i4"),
 ])
-MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2))])
+MOMENT = np.dtype([
+    ("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2)),
+    ("own_height", "f4", MR_LANES), ("missile_heights", "f4", (MR_PAIR_MISSILES, MR_LANES)),
+])
 PREDICTION = np.dtype([
     ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
 ])
@@ -94,7 +109,7 @@ def layouts():
     }
 
 
-# The types of a side in an engagement with height, and the factors by which they are varied.
+# The types of a fighter in an engagement with height, and the factors by which they are varied.
 DRAWN_TYPES = np.dtype([
     ("aircraft", np.int32), ("missile", np.int32),
     *((f"{name}_factor", np.float32) for name in (
@@ -274,7 +289,7 @@ def evasion_rows():
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
     """Returns (name, scale, lateral, meaning) of an observation's features in fights of a size."""
-    if observation in (TEAM, TEAM_RADAR):
+    if observation in TEAMS:
         return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
     cdef int count = mr_feature_count(_OBSERVATIONS[observation], 1, 1)
@@ -282,7 +297,7 @@ def feature_rows(str observation, int red_size=1, int blue_size=1):
 
 
 def team_rows(str observation, int red_size, int blue_size):
-    """Returns (name, rows, features, place) of the kinds of rows in TEAM or TEAM_RADAR.
+    """Returns (name, rows, features, place) of the kinds of rows in an observation of TEAMS.
 
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """

@@ -14,15 +14,17 @@ import json
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from string import Template
 
 import numpy as np
 
-from midrange_puffer import FEATURES, RADAR_FEATURES, STG_FEATURES, __version__, _core
+from midrange_puffer import RADAR_FEATURES, __version__, _core
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     EASY,
@@ -32,7 +34,16 @@ from midrange_puffer.game.parameters import (
     SENSOR_PILOTS,
     WING_PILOTS,
 )
+from midrange_puffer.game.types import (
+    FIELDS,
+    KINDS,
+    MAX_LOADED,
+    MAX_MISSILES,
+    MAX_TYPES,
+    PACKAGE,
+)
 from midrange_puffer.policies.native import flat_copy
+from midrange_puffer.show.page.content import sound_table
 from midrange_puffer.show.play.browser import SHIPPED
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 
@@ -45,25 +56,27 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 # In their order in the page; the first ones are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("bodies.js", "plane.js", "scenes.js", "spacetime.js", "status.js"),
-    *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "coder.js", "link.js"),
-    "onnx.js",
-    *("kept.js", "aim.js", "hands.js", "warnings.js", "debrief.js", "ladder.js", "lessons.js"),
-    *("daily.js", "sound.js", "sharing.js", "play.js"),
+    *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
+    *("webgl.js", "camera.js", "camera_bodies.js"),
+    *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
+    *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
+    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sharing.js"),
+    *("height.js", "views.js", "sound.js", "play.js"),
 )
+CSRC = ROOT / "csrc"
+# Files that are compiled for each game, as in setup.py, and once.
+OF_GAMES = [CSRC / "kernel.c", CSRC / "state.c"]
 SOURCES = [
-    *(
-        ROOT / "csrc" / f"{name}.c"
-        for name in ("kernel", "midrange", "state", "tables", "constants", "types")
-    ),
-    *sorted((ROOT / "csrc" / "learner").glob("*.c")),
+    *(CSRC / f"{name}.c" for name in ("midrange", "tables", "constants", "types")),
+    *sorted((CSRC / "learner").glob("*.c")),
     *sorted(WEB.glob("*.c")),
 ]
+# The games of the page, by their dimensions: one against one in the plane and with height.
+DIMENSIONS = (2, 3)
 # As in setup.py for the portable kernel, with vectors of 16 bytes; the results have the same bits.
-# The page has one against one only.
 FLAGS = [
     *("--target=wasm32-wasi", "-std=c11", "-O3", "-msimd128", "-DNDEBUG", "-DMR_ISA=portable"),
-    *("-DMR_SIDE=1", "-DMR_DIMENSIONS=2", "-DMR_GAMES(X,with)=X(with,1,2)"),
+    "-DMR_GAMES(X,with)=" + " ".join(f"X(with,1,{dimensions})" for dimensions in DIMENSIONS),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fvisibility=hidden", "-ffunction-sections", "-Wall", "-Wextra", "-Werror"),
 ]
@@ -75,7 +88,8 @@ EXPORTS = [
             *("destroy", "reset", "start_episode", "step_controls", "advance", "observe_all"),
             *("get_fighter", "set_fighter", "get_missile", "set_missile"),
             *("snapshot_bytes", "snapshot", "restore", "state_hash", "fight_hash"),
-            *("look_up_shots", "look_ahead", "threat_cone", "learner_load", "learner_destroy"),
+            *("look_up_shots", "look_ahead", "threat_cone", "draw_types", "fly_shots"),
+            *("learner_load", "learner_destroy"),
         )
     ),
 ]
@@ -120,10 +134,16 @@ def compile_core(folder: Path) -> Path:
         if not shutil.which(program):
             raise FileNotFoundError(f"{program} is not on PATH")
     folder.mkdir(parents=True, exist_ok=True)
+    units = [(source, "", []) for source in SOURCES] + [
+        (source, f"_{dimensions}", ["-DMR_SIDE=1", f"-DMR_DIMENSIONS={dimensions}"])
+        for source in OF_GAMES
+        for dimensions in DIMENSIONS
+    ]
     objects = []
-    for source in SOURCES:
-        target = folder / f"{source.parent.name}_{source.stem}.o"
-        subprocess.run(["clang", *FLAGS, *_includes(), "-c", source, "-o", target], check=True)
+    for source, ending, macros in units:
+        target = folder / f"{source.parent.name}_{source.stem}{ending}.o"
+        command = ["clang", *FLAGS, *macros, *_includes(), "-c", source, "-o", target]
+        subprocess.run(command, check=True)
         objects.append(target)
     out = folder / "core.wasm"
     command = ["clang", "--target=wasm32-wasi", *_libraries(), *LINK, *objects, "-o", out]
@@ -152,7 +172,7 @@ def render(wasm: Path) -> str:
     """Returns the page, with the core in it."""
     return Template((WEB / "template.html").read_text("utf-8")).substitute(
         style=(ASSETS / "page.css").read_text("utf-8") + (WEB / "play.css").read_text("utf-8"),
-        core=base64.b64encode(wasm.read_bytes()).decode(),
+        core=base64.b64encode(zlib.compress(wasm.read_bytes(), 9)).decode(),
         tables=json.dumps(tables()).replace("<", "\\u003c"),
         script=scripts(),
     )
@@ -166,16 +186,18 @@ def tables() -> dict[str, object]:
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
     # By the core's numbers. The page has no teams, which wing pilots need.
     pilots = {name: n for n, name in enumerate(CONTROLLERS) if name not in WING_PILOTS}
+    # Texts, of which some are numbers to the core: types of aircraft and missiles.
+    texts = [name for name, row in PARAMETERS.items() if row.kind is str or row.is_mixed]
     numbers = {name: row for name, row in PARAMETERS.items() if row.kind is not str}
-    texts = {name: row for name, row in PARAMETERS.items() if row.kind is str}
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,
         "rules": RULES_VERSION,
         "defaults": {name: row.default for name, row in PARAMETERS.items()},
-        # The page flies in the plane, which has no types.
-        "choices": {name: row.choices for name, row in numbers.items() if row.choices}
-        | {name: [row.default] for name, row in texts.items()},
+        "texts": texts,
+        "choices": {
+            name: row.choices for name, row in numbers.items() if row.choices and not row.is_mixed
+        },
         "integers": [name for name, row in numbers.items() if row.kind is int],
         "limits": {name: (row.minimum, row.maximum) for name, row in numbers.items()},
         "pairs": _core.parameter_pairs(),
@@ -187,14 +209,21 @@ def tables() -> dict[str, object]:
             "words": DEBRIEF,
             "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
         },
-        "features": {
-            "default": len(FEATURES),
-            "stg": len(STG_FEATURES),
-            "radar": len(RADAR_FEATURES),
-        },
+        "features": {name: len(features_of(name)) for name in ("default", "radar", "height")},
+        "types": {kind: kind_table(kind) for kind in KINDS}
+        | {"most": MAX_TYPES, "mostKinds": MAX_LOADED, "mostMissiles": MAX_MISSILES},
+        "sound": sound_table(),
         "envelope": base64.b64encode(flat.tobytes()).decode(),
         "view": {feature.name: place for place, feature in enumerate(RADAR_FEATURES)},
         "policies": {"champion": network("champion")},
+    }
+
+
+def kind_table(kind: str) -> dict[str, object]:
+    """Returns the fields of aircraft or missiles with their limits, and the package's types."""
+    return {
+        "fields": [(row.name, row.minimum, row.maximum) for row in FIELDS[kind].values()],
+        "types": {name: [*values.values()] for name, values in PACKAGE[kind].items()},
     }
 
 
@@ -203,6 +232,7 @@ def network(name: str) -> dict[str, object]:
     policy, metadata = load_policy(name)
     return {
         "sensing": metadata["env"]["sensing"],
+        "dimensions": 2,
         "features": policy.features,
         "layers": policy.hidden_layers,
         "width": policy.hidden_size,

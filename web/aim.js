@@ -7,8 +7,13 @@ function hourOf(bearing) {
   return ((Math.round((-bearing / (2 * Math.PI)) * 12) + 11) % 12) + 1;
 }
 
-/** Returns the place of a target [m] and in the launch zones, a name of `names`. */
-function zoneAt(zones, own, target, { inside, between, beyond, near }) {
+/** Returns the range of a target [m] and its place in the launch zones of a side's fighter, a name of `names`. */
+function zoneAt(zones, side, kind, own, target, names) {
+  const { inside, between, beyond, near } = names;
+  if (zones.flyOuts) {
+    const zone = flownZone(zones.flyOuts.hits(side, own, target, kind), names);
+    return { range: Math.hypot(target.x - own.x, target.y - own.y), zone };
+  }
   const bearing = Math.atan2(target.y - own.y, target.x - own.x);
   const [aero, nez, , minimum] = zones.edges(own, target, [bearing]);
   const range = distance(own, target);
@@ -17,8 +22,17 @@ function zoneAt(zones, own, target, { inside, between, beyond, near }) {
   return { range, zone: range <= nez ? inside : between };
 }
 
-/** Returns {words, isGood} about a seat's next launch, by its knowledge; good: the enemy is inside R_NEZ. */
-function aimOf({ sim, fight }, known, seat, time, names) {
+/** Returns the place of a target in the launch zones with height, by `FlyOuts.hits`. */
+function flownZone(hits, { inside, between, beyond }) {
+  if (hits.every(Boolean)) return inside;
+  return hits[0] ? between : beyond;
+}
+
+/**
+ * Returns {words, isGood} about a seat's next launch, by its knowledge; good: the enemy is inside R_NEZ. With
+ * height `flown` has the last fly-outs of a shot, which take too long for every picture.
+ */
+function aimOf({ sim, fight }, known, seat, time, names, flown) {
   const { alive, ammunition, ready } = sim.read("fighter");
   if (!alive[seat]) {
     const flying = fight.inTheAir(seat, time).length;
@@ -28,7 +42,8 @@ function aimOf({ sim, fight }, known, seat, time, names) {
   const states = known.states(time);
   const [own, enemy] = [states[seat], states[1 - seat]];
   const isTracked = alive[1 - seat] && enemy.tracked !== false;
-  const { zone } = isTracked ? zoneAt(known.zones, own, enemy, names) : {};
+  const zoneNow = () => (flown ? flownZone(flown, names) : zoneAt(known.zones, seat, 0, own, enemy, names).zone);
+  const zone = isTracked ? zoneNow() : undefined;
   const bearing = offNose(Math.atan2(enemy.y - own.y, enemy.x - own.x), own);
   const place = isTracked ? `, enemy at ${hourOf(bearing)} o'clock, ${zone}` : "";
   const wait = (ready[seat] - sim.read("engagement").time[0]) * sim.parameters.physics_dt;

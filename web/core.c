@@ -13,8 +13,6 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-enum { WEB_HEADS = 3 };  // numbers of an action: rudder, throttle, fire
-
 static MrConfig config;
 static MrEnvelope envelope;
 
@@ -32,15 +30,33 @@ EXPORT(web_set_parameter) void web_set_parameter(int32_t row, double value) {
   }
 }
 
+// Returns a part of the configuration with the types of the game with height. web/types.js fills it, by TYPE_PARTS.
+EXPORT(web_types) void *web_types(int32_t part) {
+  void *const parts[] = {config.aircraft,        config.missiles, config.aircraft_weights,
+                         config.missile_weights, config.loads,    config.load_types};
+  return parts[part];
+}
+
+// The observation of the configuration's game.
+static MrObservation observation(void) {
+  if (config.params.dimensions == 2) return config.params.sensing ? MR_OBSERVE_RADAR : MR_OBSERVE_DEFAULT;
+  int32_t kinds = 1;
+  while (kinds < MR_KINDS_MAX && (config.loads[0][kinds] || config.loads[1][kinds])) kinds++;
+  return (MrObservation)(MR_OBSERVE_HEIGHT + kinds - 1);
+}
+
+// Returns the number of features of a fighter's observation in the configuration's game.
+EXPORT(web_features) int32_t web_features(void) { return mr_feature_count(observation(), 1, 1); }
+
 // Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL if there is no memory.
-EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue, int32_t observation) {
+EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue) {
   memset(config.pilot_weights, 0, sizeof config.pilot_weights);
   config.pilot_weights[0][red] = config.pilot_weights[1][blue] = 1.0f;
   config.num_envs = 1;
   config.seed = seed;
   config.isa = "auto";
   config.envelope = &envelope;
-  config.observation = (MrObservation)observation;
+  config.observation = observation();
   return mr_create(&config);
 }
 
@@ -50,11 +66,11 @@ EXPORT(web_get_field) void web_get_field(const MrSim *sim, int32_t entity, int32
 }
 
 // Return the name of that field, NULL after the last one, and true if it is an integer.
-EXPORT(web_field_name) const char *web_field_name(int32_t entity, int32_t place) {
-  return mr_fields(NULL, (MrEntity)entity)[place].name;
+EXPORT(web_field_name) const char *web_field_name(const MrSim *sim, int32_t entity, int32_t place) {
+  return mr_fields(sim, (MrEntity)entity)[place].name;
 }
-EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
-  return mr_fields(NULL, (MrEntity)entity)[place].is_int;
+EXPORT(web_field_is_int) bool web_field_is_int(const MrSim *sim, int32_t entity, int32_t place) {
+  return mr_fields(sim, (MrEntity)entity)[place].is_int;
 }
 
 // Returns the count of numbers in an MrShot.
@@ -63,25 +79,25 @@ EXPORT(web_shot_numbers) int32_t web_shot_numbers(void) { return sizeof(MrShot) 
 // Makes a network of `layers` hidden layers of one width whose actions are levels, as in policies/networks.py. NULL if
 // there is no memory.
 EXPORT(web_make_network)
-MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
-  MrShape shape = {.features = features,
-                   .layers = layers,
-                   .heads = WEB_HEADS,
-                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
+MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width, int32_t dimensions) {
+  static const int32_t levels[][4] = {{MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS},
+                                      {MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
+  MrShape shape = {.features = features, .layers = layers, .heads = dimensions + 1};
+  memcpy(shape.levels, levels[dimensions - 2], (size_t)shape.heads * sizeof *shape.levels);
   for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }
 
-// Computes one agent's levels for an observation; `noise` [WEB_HEADS] is as in mr_learner_act, or NULL.
+// Computes one agent's levels for an observation; `noise` has a number for each, as in mr_learner_act, or is NULL.
 EXPORT(web_act)
-void web_act(MrLearner *network, const float *observation, const float *noise, int32_t actions[WEB_HEADS]) {
+void web_act(MrLearner *network, const float *observation, const float *noise, int32_t *actions) {
   MrSeen seen = {.count = 1, .observations = observation, .row = 0};
   mr_learner_act(network, &seen, noise, actions, &(MrKeep){0});
 }
 
 // Computes the network's log-probability of these levels, and the value.
 EXPORT(web_score)
-void web_score(MrLearner *network, const float *observation, const int32_t actions[WEB_HEADS], float out[2]) {
+void web_score(MrLearner *network, const float *observation, const int32_t *actions, float out[2]) {
   int64_t row = 0;
   MrExperience experience = {.horizon = 1, .observations = observation, .actions = actions};
   mr_learner_score(network, &experience, &(MrChoice){.rows = &row, .count = 1}, &out[0], &out[1]);

@@ -4,7 +4,8 @@ const FIGHTERS = 2;
 const MISSILES = 12;
 const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4 };
 const COUNTS = { engagement: 1, fighter: FIGHTERS, missile: MISSILES, contact: FIGHTERS, belief: MISSILES };
-const CONTROLS = 3; // rudder, throttle, fire
+// A fighter's controls, by the dimensions of the game.
+const CONTROL_NAMES = { 2: ["rudder", "throttle", "fire"], 3: ["rudder", "climb", "throttle", "fire"] };
 
 /** Decodes bytes from base64. */
 function fromBase64(text) {
@@ -24,8 +25,7 @@ class Core {
 
   constructor(wasm, tables) {
     Object.assign(this, { wasm, tables });
-    this.fields = Object.fromEntries(Object.entries(ENTITIES).map(
-      ([name, entity]) => [name, this._fieldsOf(entity)]));
+    this.fields = {}; // by the dimensions of the game
     this.scratch = wasm.malloc(1 << 16);
     const map = new Float32Array(fromBase64(tables.envelope).buffer);
     this.floats(wasm.web_envelope(), map.length).set(map);
@@ -44,12 +44,18 @@ class Core {
     return new Uint8Array(this.wasm.memory.buffer, at, count);
   }
 
-  _fieldsOf(entity) {
+  /** Returns the fields of a simulation's game: entity -> [{name, isInt} …]. */
+  fieldsOf({ sim, parameters: { dimensions } }) {
+    this.fields[dimensions] ??= mapValues(ENTITIES, (entity) => this._readFields(sim, entity));
+    return this.fields[dimensions];
+  }
+
+  _readFields(sim, entity) {
     const fields = [];
     for (let place = 0; ; place += 1) {
-      const name = this.wasm.web_field_name(entity, place);
+      const name = this.wasm.web_field_name(sim, entity, place);
       if (!name) return fields;
-      fields.push({ name: this._text(name), isInt: Boolean(this.wasm.web_field_is_int(entity, place)) });
+      fields.push({ name: this._text(name), isInt: Boolean(this.wasm.web_field_is_int(sim, entity, place)) });
     }
   }
 
@@ -60,9 +66,13 @@ class Core {
 }
 
 /** Checks parameters, since the core trusts its caller. An Error names the first wrong one. */
-function checkParameters(parameters, { defaults, choices, integers, limits, pairs }) {
+function checkParameters(parameters, { defaults, choices, integers, limits, pairs, texts }) {
   for (const [name, value] of Object.entries(parameters)) {
     if (!Object.hasOwn(defaults, name)) throw new Error(`There is no parameter ${name}.`);
+    if (texts.includes(name)) {
+      if (typeof value !== "string") throw new Error(`${name} = ${value} is not possible.`);
+      continue; // gameTypes checks it
+    }
     const [low, high] = limits[name] ?? [];
     const isPossible = choices[name]
       ? choices[name].includes(value)
@@ -72,7 +82,7 @@ function checkParameters(parameters, { defaults, choices, integers, limits, pair
   }
   const pair = pairs.find(([low, high]) => parameters[low] > parameters[high]);
   if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
-  if (parameters.dimensions !== 2) throw new Error("The fight is with height; this page flies in the plane.");
+  if (parameters.dimensions === 3 && parameters.sensing !== "full") throw new Error("With height there are no sensors.");
 }
 
 /** One engagement. `parameters` are those that differ from the defaults, choices by their names. */
@@ -89,16 +99,23 @@ class Simulation {
     Object.keys(tables.limits).forEach((name, row) => {
       const choices = tables.choices[name];
       const value = this.parameters[name];
-      wasm.web_set_parameter(row, choices ? choices.indexOf(value) : value);
+      const isText = tables.texts.includes(name); // the types say what it means
+      wasm.web_set_parameter(row, isText ? 0 : choices ? choices.indexOf(value) : value);
     });
-    this.observation = this.parameters.sensing === "radar" ? "radar" : "default";
+    this.controls = CONTROL_NAMES[this.parameters.dimensions];
+    this.game = this.hasHeight ? gameTypes(this.parameters, tables) : null;
+    if (this.game) setTypes(core, this.game);
     const numbers = pilots.map((pilot) => tables.controllers[pilot]);
-    const observation = Object.keys(tables.features).indexOf(this.observation);
-    this.sim = wasm.web_create(BigInt(seed), ...numbers, observation);
+    this.sim = wasm.web_create(BigInt(seed), ...numbers);
+    this.features = wasm.web_features();
   }
 
   get hasSensors() {
-    return this.observation === "radar";
+    return this.parameters.sensing === "radar";
+  }
+
+  get hasHeight() {
+    return this.parameters.dimensions === 3;
   }
 
   destroy() {
@@ -111,17 +128,17 @@ class Simulation {
     this.core.wasm.mr_start_episode(this.sim, 0, engagement, episode);
   }
 
-  /** Flies one decision with the controls [[rudder, throttle, fire], …] of red and blue. */
+  /** Flies one decision with the controls of red and blue, each in the order of `controls`. */
   step(controls) {
     const { core } = this;
-    core.floats(core.scratch, FIGHTERS * CONTROLS).set(controls.flat());
+    core.floats(core.scratch, FIGHTERS * this.controls.length).set(controls.flat());
     core.wasm.mr_step_controls(this.sim, core.scratch, 0);
   }
 
   /** Returns the observations of both seats, a Float32Array each. */
   observe() {
     const { core } = this;
-    const count = core.tables.features[this.observation];
+    const count = this.features;
     core.wasm.mr_observe_all(this.sim, core.scratch);
     const rows = core.floats(core.scratch, FIGHTERS * count);
     return Array.from({ length: FIGHTERS }, (_, seat) => rows.slice(seat * count, (seat + 1) * count));
@@ -131,7 +148,7 @@ class Simulation {
   read(entity) {
     const { core } = this;
     const count = COUNTS[entity];
-    return Object.fromEntries(core.fields[entity].map(({ name, isInt }, place) => {
+    return Object.fromEntries(core.fieldsOf(this)[entity].map(({ name, isInt }, place) => {
       core.wasm.web_get_field(this.sim, ENTITIES[entity], place, core.scratch);
       const values = (isInt ? core.ints : core.floats).call(core, core.scratch, count);
       return [name, Array.from(values)];
@@ -165,31 +182,31 @@ class Simulation {
   }
 }
 
-/** A network of the package: weights in the order of `flat_copy` in policies/native.py, and its game's sensing. */
+/** A network of the package: weights in the order of `flat_copy` in policies/native.py, its game's sensing and dimensions. */
 class Network {
-  constructor(core, { features, layers, width, weights: flat, sensing }) {
-    Object.assign(this, { core, features, sensing });
-    this.network = core.wasm.web_make_network(features, layers, width);
+  constructor(core, { features, layers, width, weights: flat, sensing, dimensions }) {
+    Object.assign(this, { core, features, sensing, dimensions, heads: CONTROL_NAMES[dimensions].length });
+    this.network = core.wasm.web_make_network(features, layers, width, dimensions);
     const at = core.wasm.malloc(flat.byteLength);
     core.floats(at, flat.length).set(flat);
     core.wasm.mr_learner_load(this.network, at);
     core.wasm.free(at);
   }
 
-  /** Returns levels of rudder, throttle and fire. `noise`: three numbers in [0, 1), null: the likeliest. */
+  /** Returns a level of each control. `noise`: a number in [0, 1) for each, null: the likeliest. */
   act(observation, noise) {
     const { core } = this;
     const [row, drawn, out] = this._rooms(observation);
-    if (noise) core.floats(drawn, CONTROLS).set(noise);
+    if (noise) core.floats(drawn, this.heads).set(noise);
     core.wasm.web_act(this.network, row, noise ? drawn : 0, out);
-    return Array.from(core.ints(out, CONTROLS));
+    return Array.from(core.ints(out, this.heads));
   }
 
   /** Returns the log-probability of levels, and the value. */
   score(observation, levels) {
     const { core } = this;
     const [row, room, actions] = this._rooms(observation);
-    core.ints(actions, CONTROLS).set(levels);
+    core.ints(actions, this.heads).set(levels);
     core.wasm.web_score(this.network, row, actions, room);
     return Array.from(core.floats(room, 2));
   }
@@ -208,5 +225,6 @@ function shippedNetwork(network) {
 
 /** Returns the controls of levels. */
 function controlsOf(levels) {
-  return [levels[0] / 2 - 1, levels[1] / 2, levels[2]];
+  const [throttle, fire] = levels.slice(-2);
+  return [...levels.slice(0, -2).map((level) => level / 2 - 1), throttle / 2, fire]; // rudder, climb
 }

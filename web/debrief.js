@@ -12,7 +12,8 @@ const minutes = (time) => `${Math.floor(time / 60)}:${String(Math.floor(time) % 
 /** Returns the range of a missile's launch [m], and the place of the target in its launcher's zones. */
 function launchZone(fight, missile, names) {
   const states = fight.states(missile.launched + 1e-6);
-  return zoneAt(fight.zones, states[missile.owner], states[missile.entries.targets[0]], names);
+  const { owner, kind, entries: { targets: [target] } } = missile;
+  return zoneAt(fight.zones, owner, kind, states[owner], states[target], names);
 }
 
 /** Returns some sentences about a finished fight for the pilot of a seat. `checks` are those of its `Lookout`. */
@@ -35,7 +36,7 @@ function debrief(fight, seat, checks, { words, zones }) {
   const ofDeath = (missile) => {
     const values = fired(missile);
     const chance = checks.findLast(({ time, isOpen }) => isOpen && time >= missile.launched);
-    if (chance) return [say("death", values), say("chance", { time: minutes(chance.time), how: "full rudder" })];
+    if (chance) return [say("death", values), say("chance", { time: minutes(chance.time), how: fight.hasHeight ? "a dive, full rudder" : "full rudder" })];
     return [say("death", values), say(values.zone === zones.inside ? "inside" : "closed", { shown: "" })];
   };
   const ofLock = (missile) => {
@@ -50,6 +51,10 @@ function debrief(fight, seat, checks, { words, zones }) {
   const shots = fight.missiles.filter(({ owner }) => owner === seat).map((missile) => fired(missile).zone);
   const counts = Object.values(zones).filter((zone) => shots.includes(zone))
     .map((zone) => `${shots.filter((other) => other === zone).length} ${zone}`);
+  const isCrash = ({ number, died }) => fight.hasHeight && died !== null && !hits.some((hit) => targetOf(hit) === number);
+  for (const { number } of fight.fighters.filter(isCrash)) {
+    lines.push(`${number === seat ? "You" : "The enemy"} flew into the ground.`);
+  }
   return [
     ...(lines.length ? lines : [words.no_hit]),
     counts.length ? say("shots", { shots: counts.join(", ") }) : words.no_shots,

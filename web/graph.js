@@ -30,7 +30,7 @@ class LiveGraph {
     const { core } = sim;
     const count = HORIZON + 1;
     const steps = Math.round(1 / sim.parameters.physics_dt);
-    const moment = 2 * LANES * (1 + MISSILES); // numbers of an MrMoment
+    const moment = 3 * LANES * (1 + MISSILES); // numbers of an MrMoment
     const [moments, predictions] = [core.scratch, core.scratch + 4 * moment * count];
     core.wasm.mr_look_ahead(sim.sim, 0, this.seat, steps, count, moments, predictions);
     const points = core.floats(moments, moment * count).slice();

@@ -1,7 +1,12 @@
 // Human input: keys, a gamepad, and fingers on a screen.
 
-const RIGHT_HAND = { left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", fire: ["Enter", "ControlRight"] };
-const LEFT_HAND = { left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", fire: ["Space", "ShiftLeft"] };
+const RIGHT_HAND = {
+  left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", up: "PageUp", down: "PageDown",
+  fire: ["Enter", "ControlRight"],
+};
+const LEFT_HAND = {
+  left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", up: "KeyT", down: "KeyG", fire: ["Space", "ShiftLeft"],
+};
 const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
 const STICK = 50; // way of a finger to full rudder [px]
@@ -15,7 +20,7 @@ function keysOf(humans) {
 class Hands {
   constructor() {
     this.held = new Set(); // codes of keys
-    this.touch = { rudder: 0, throttle: 0, fires: false };
+    this.touch = { rudder: 0, climb: 0, throttle: 0, fires: false };
     this.fired = new Set(); // seats that command a launch
     this.pressed = false; // the gamepad's button in the last frame
   }
@@ -27,9 +32,9 @@ class Hands {
 
   /** True if a human moves a control now. */
   get isMoving() {
-    const { rudder, throttle, fires } = this.touch;
+    const { rudder, climb, throttle, fires } = this.touch;
     const pad = this._gamepad();
-    return this.held.size > 0 || this.fired.size > 0 || fires || pad.fires || Boolean(rudder || throttle || pad.rudder);
+    return this.held.size > 0 || this.fired.size > 0 || fires || pad.fires || Boolean(rudder || climb || throttle || pad.rudder);
   }
 
   /** Notes a pressed key; returns true if it is a flight control. */
@@ -56,7 +61,7 @@ class Hands {
 
   letGo() {
     this.held.clear();
-    Object.assign(this.touch, { rudder: 0, throttle: 0 });
+    Object.assign(this.touch, { rudder: 0, climb: 0, throttle: 0 });
   }
 
   /** Moves the controls of a session's humans for an amount of real time [s]. */
@@ -67,6 +72,8 @@ class Hands {
       const isFirst = seat === session.humans[0];
       const [stick, lever] = isFirst ? [pad.rudder + this.touch.rudder, pad.lever + this.touch.throttle] : [0, 0];
       session.steer(seat, Math.min(Math.max(count("left") - count("right") + stick, -1), 1));
+      const pull = isFirst ? pad.climb + this.touch.climb : 0;
+      session.climb(seat, Math.min(Math.max(count("up") - count("down") + pull, -1), 1));
       const rate = Math.min(Math.max(count("more") - count("less") + lever, -1), 1);
       this._moveLever(session, seat, rate * THROTTLE_RATE * seconds);
       if (this.fired.has(seat) || (isFirst && (pad.fires || this.touch.fires))) session.fire(seat);
@@ -78,46 +85,54 @@ class Hands {
   /** Moves a lever that is finer than the throttle's steps. */
   _moveLever(session, seat, change) {
     if (!change) return;
-    this.lever = Math.min(Math.max((this.lever ?? session.commands[seat][THROTTLE]) + change, 0), 1);
+    this.lever = Math.min(Math.max((this.lever ?? session.throttleOf(seat)) + change, 0), 1);
     session.setThrottle(seat, this.lever);
   }
 
   _gamepad() {
     const pad = (navigator.getGamepads?.() ?? []).find(Boolean);
-    if (!pad) return { rudder: 0, lever: 0, fires: false };
+    if (!pad) return { rudder: 0, lever: 0, climb: 0, fires: false };
     const axis = (value) => Math.sign(value) * Math.max(Math.abs(value) - DEADZONE, 0) / (1 - DEADZONE);
     const isDown = Boolean(pad.buttons[0]?.pressed);
     const fires = isDown && !this.pressed;
     this.pressed = isDown;
-    return { rudder: -axis(pad.axes[0] ?? 0), lever: -axis(pad.axes[1] ?? 0), fires };
+    const [across = 0, along = 0, , second = 0] = pad.axes; // the last one is of the right stick
+    return { rudder: -axis(across), lever: -axis(along), climb: -axis(second), fires };
   }
 
-  /** Listens to fingers: on `stick` rudder (across) and throttle (up and down); `button` fires. */
-  listenToFingers(stick, button) {
-    let start = null;
-    stick.addEventListener("pointerdown", (event) => {
-      stick.setPointerCapture(event.pointerId);
-      start = { x: event.clientX, y: event.clientY };
+  /**
+   * Listens to fingers: on `stick` rudder (across) and throttle, with height climb (up and down); with
+   * height on `lever` throttle; `button` fires.
+   */
+  listenToFingers(stick, lever, button, hasHeight) {
+    const least = (part) => (Math.abs(part) > 0.3 ? part : 0);
+    followFinger(stick, (right, up) => {
+      stick.style.setProperty("--x", `${STICK * right}px`);
+      stick.style.setProperty("--y", `${-STICK * up}px`);
+      this.touch.rudder = -right;
+      this.touch[hasHeight() ? "climb" : "throttle"] = hasHeight() ? up : least(up);
     });
-    const moveKnob = (x, y) => {
-      stick.style.setProperty("--x", `${STICK * x}px`);
-      stick.style.setProperty("--y", `${STICK * y}px`);
-    };
-    stick.addEventListener("pointermove", (event) => {
-      if (!start) return;
-      const part = (pixels) => Math.min(Math.max(pixels / STICK, -1), 1);
-      this.touch.rudder = -part(event.clientX - start.x);
-      const lever = part(start.y - event.clientY);
-      this.touch.throttle = Math.abs(lever) > 0.3 ? lever : 0;
-      moveKnob(-this.touch.rudder, -lever);
-    });
-    const end = () => {
-      start = null;
-      Object.assign(this.touch, { rudder: 0, throttle: 0 });
-      moveKnob(0, 0);
-    };
-    stick.addEventListener("pointerup", end);
-    stick.addEventListener("pointercancel", end);
+    followFinger(lever, (_, up) => { this.touch.throttle = least(up); });
     button.addEventListener("pointerdown", () => { this.touch.fires = true; });
+  }
+}
+
+/** Calls `move(right, up)`, from -1 to 1, for the way of a finger on an element; both are 0 at its end. */
+function followFinger(area, move) {
+  let start = null;
+  area.addEventListener("pointerdown", (event) => {
+    area.setPointerCapture(event.pointerId);
+    start = { x: event.clientX, y: event.clientY };
+  });
+  area.addEventListener("pointermove", (event) => {
+    if (!start) return;
+    const part = (pixels) => Math.min(Math.max(pixels / STICK, -1), 1);
+    move(part(event.clientX - start.x), part(start.y - event.clientY));
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    area.addEventListener(end, () => {
+      start = null;
+      move(0, 0);
+    });
   }
 }

@@ -4,6 +4,7 @@
 const LINK = "f=";
 const LONGEST_LINK = 120; // characters of a fragment
 const LONGEST_FIGHT = 2 ** 16; // decisions
+const LONGEST_TEXT = 1000; // bytes of a parameter
 const PLAIN = [0, CONTROL_STEPS, -CONTROL_STEPS]; // positions of a control that keys command
 const DELTA_BITS = 6; // of a change to another one, from −32 to 31 steps
 const RECENT = 3; // decisions after a change in which the next one is likelier
@@ -68,7 +69,7 @@ function unsealed(bytes, tables) {
     parameters[name] = readValue(reader, name, tables);
   }
   const seats = [0, 1].filter((seat) => players[seat] === HUMAN);
-  const record = reader.at < bytes.length ? readInputs(reader, seats) : [];
+  const record = reader.at < bytes.length ? readInputs(reader, seats, controlCount(parameters)) : [];
   return { players, seed, engagement, parameters, record };
 }
 
@@ -98,24 +99,31 @@ function readVarint(reader) {
   return byte < 128 ? byte : byte - 128 + 128 * readVarint(reader);
 }
 
-/** Returns a parameter's value: the place of a choice, twice a whole number, or 1 and a float. */
-function valueBytes(name, value, { choices }) {
+/** Returns a parameter's value: the place of a choice, a text, twice a whole number, or 1 and a float. */
+function valueBytes(name, value, { choices, texts }) {
+  if (texts.includes(name)) {
+    const letters = new TextEncoder().encode(value);
+    return [...varint(letters.length), ...letters];
+  }
   if (choices[name]) return varint(choices[name].indexOf(value));
   if (Number.isSafeInteger(2 * value) && Number.isInteger(value) && value >= 0) return varint(2 * value);
   return [1, ...new Uint8Array(new Float32Array([value]).buffer)];
 }
 
-function readValue(reader, name, { choices }) {
+function readValue(reader, name, { choices, texts }) {
   const number = readVarint(reader);
+  if (texts.includes(name)) {
+    return new TextDecoder().decode(Uint8Array.from({ length: Math.min(number, LONGEST_TEXT) }, () => readByte(reader)));
+  }
   if (choices[name]) return choices[name][number];
   if (number % 2 === 0) return number / 2;
   const bytes = Uint8Array.from({ length: 4 }, () => readByte(reader));
   return new Float32Array(bytes.buffer)[0];
 }
 
-/** Passes the controls of some seats through a coder, which writes `rows` or returns what it reads. */
-function passInputs(coder, decisions, seats, rows) {
-  const models = seats.map(() => Array.from({ length: CONTROLS }, () => ({
+/** Passes the controls of some seats, `count` each, through a coder, which writes `rows` or returns what it reads. */
+function passInputs(coder, decisions, seats, count, rows) {
+  const models = seats.map(() => Array.from({ length: count }, () => ({
     last: 0, still: 0,
     changes: Array.from({ length: RECENT + 1 }, (_, since) => new Odds(since < RECENT ? 1 : 12, 1)),
     plain: Array.from({ length: 2 * PLAIN.length }, () => new Odds()),
@@ -150,14 +158,14 @@ function passPosition(coder, { last, plain, deltas }, given) {
 function writeInputs({ controls, humans, sim }) {
   if (!controls.length) return [];
   const coder = new Encoder();
-  passInputs(coder, controls.length, humans, controls);
+  passInputs(coder, controls.length, humans, sim.controls.length, controls);
   return [...varint(controls.length), Number(sim.fightHash % 256n), ...coder.end()];
 }
 
-function readInputs(reader, seats) {
+function readInputs(reader, seats, count) {
   const decisions = readVarint(reader);
   if (decisions > LONGEST_FIGHT) throw new Error("too long");
   const mark = readByte(reader);
-  const record = passInputs(new Decoder(reader.bytes.subarray(reader.at)), decisions, seats, null);
+  const record = passInputs(new Decoder(reader.bytes.subarray(reader.at)), decisions, seats, count, null);
   return Object.assign(record, { mark });
 }

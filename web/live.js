@@ -3,6 +3,7 @@
 const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // GONE: another missile killed its target
 const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
+const HEIGHT_COLUMNS = ["z", "climb", "lift"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
 const IN_MEMORY = 2; // the last source that is a track
 const ZONE_BEARINGS = 48;
@@ -52,7 +53,8 @@ class LiveZones {
 
 class LiveFight extends Fight {
   constructor(sim, names) {
-    const { parameters } = sim;
+    const { parameters, core: { tables } } = sim;
+    const bodyColumns = [...BODY_COLUMNS, ...(sim.hasHeight ? HEIGHT_COLUMNS : [])];
     super({
       names,
       sizes: [1, 1],
@@ -61,13 +63,16 @@ class LiveFight extends Fight {
       length: Infinity, // until it is over
       gravity: parameters.gravity,
       mach: SPEED_OF_SOUND,
+      sound: sim.hasHeight ? tables.sound : null,
       fighters: SEATS.map((_, seat) => (
-        { number: seat, side: seat, died: null, entries: emptyEntries([...BODY_COLUMNS, "throttle", "ammo"]) })),
+        { number: seat, side: seat, died: null, entries: emptyEntries([...bodyColumns, "throttle", "ammo"]) })),
       missiles: [],
       radar: sim.hasSensors ? parameters : null,
     });
-    Object.assign(this, { sim, slots: new Map(), stamp: 0, games: [null, null] });
-    this.zones = new LiveZones(sim.core, sim, () => this);
+    Object.assign(this, { sim, bodyColumns, slots: new Map(), stamp: 0, games: [null, null], hits: [0, 0] });
+    this.flown = sim.hasHeight ? drawnTypes(sim) : null; // types of aircraft and missiles
+    this.flyOuts = this.flown ? new FlyOuts(sim, this.flown) : null;
+    this.zones = this.flown ? new FlownZones(this.flyOuts, () => this) : new LiveZones(sim.core, sim, () => this);
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
@@ -101,6 +106,7 @@ class LiveFight extends Fight {
 
   destroy() {
     this.games.forEach((game) => game?.sim.destroy());
+    this.flyOuts?.destroy();
   }
 
   /** Adds the present places of everything. */
@@ -116,7 +122,9 @@ class LiveFight extends Fight {
     for (const missile of ended) {
       missile.fate = this.fighters[missile.entries.targets.at(-1)].died === null ? SPENT : GONE;
     }
-    killed.forEach((victim) => this._markHit(victim, ended, time));
+    const scored = states.hits.map((count, seat) => count > this.hits[seat]); // else it flew into the ground
+    this.hits = states.hits;
+    killed.filter(({ number }) => scored[1 - number]).forEach((victim) => this._markHit(victim, ended, time));
     if (this.radar) this._noteContacts(states, time);
     if (this.sim.read("engagement").outcome[0]) {
       this.length = time;
@@ -139,10 +147,24 @@ class LiveFight extends Fight {
   _add(entries, states, index, kind, time) {
     const speed = states.v[index];
     const rudder = states.rudder[index];
-    const load = this._load(kind, speed, rudder);
     const heading = Math.atan2(states.s[index], states.c[index]);
-    const row = { times: time, x: states.x[index], y: states.y[index], speed, heading, rudder, load };
+    const row = { times: time, x: states.x[index], y: states.y[index], speed, heading, rudder };
+    if (states.z) {
+      Object.assign(row, { z: states.z[index], climb: Math.asin(Math.min(Math.max(states.u[index], -1), 1)) });
+    }
+    Object.assign(row, states.z ? this._meanLoads(entries, row) : { load: this._load(kind, speed, rudder) });
     for (const [name, value] of Object.entries(row)) entries[name].push(value);
+  }
+
+  /** Returns the mean acceleration by lift since the last entry, to the left and upward [g], as game/paths.py. */
+  _meanLoads({ times, heading, climb }, now) {
+    const since = now.times - times.at(-1);
+    if (!(since > 0)) return { load: 0, lift: Math.cos(now.climb) };
+    const rate = now.speed / since / this.gravity;
+    return {
+      load: rate * Math.cos(now.climb) * mixAngle(0, now.heading - heading.at(-1), 1),
+      lift: rate * (now.climb - climb.at(-1)) + Math.cos(now.climb),
+    };
   }
 
   /** Returns the lateral acceleration [g], positive to the left. */
@@ -190,22 +212,23 @@ class LiveFight extends Fight {
 
   _launched(states, slot, time) {
     const since = states.age[slot] * this.sim.parameters.physics_dt;
-    return this._begin(states.owner[slot], states.target[slot], time - since, time);
+    return this._begin(states.owner[slot], states.target[slot], time - since, time, states.kind?.[slot]);
   }
 
   /** Starts a new missile's path at its launcher's place. */
-  _begin(owner, target, launched, time) {
-    const burnt = launched + this.sim.parameters.missile_burn_time;
+  _begin(owner, target, launched, time, kind = 0) {
+    const burns = this.flown ? this.flown[owner].burns[kind] : this.sim.parameters.missile_burn_time;
     const missile = {
-      owner, launched, burnt_out: burnt, fate: FLYING,
-      entries: emptyEntries([...BODY_COLUMNS, "targets", "guided"]),
+      owner, kind, launched, burnt_out: launched + burns, fate: FLYING,
+      entries: emptyEntries([...this.bodyColumns, "targets", "guided"]),
     };
     if (launched < time - 1e-6) {
       const shooter = this.fighters[owner].entries;
       const index = Math.max(lastNotAfter(shooter.times, launched + 1e-3), 0);
       const { entries } = missile;
-      for (const name of BODY_COLUMNS) entries[name].push(shooter[name][index]);
+      for (const name of this.bodyColumns) entries[name].push(shooter[name][index]);
       [entries.times[0], entries.rudder[0], entries.load[0]] = [launched, 0, 0];
+      if (entries.lift) entries.lift[0] = Math.cos(entries.climb[0]);
       entries.targets.push(target);
       entries.guided.push(this.radar ? SUPPORTED : ACTIVE);
     }
@@ -222,7 +245,7 @@ class LiveFight extends Fight {
       const shown = seen.filter(({ owner }) => owner === seat).length;
       for (let count = shown; count < fired; count += 1) {
         const missile = this._begin(seat, 1 - seat, entries.times.at(-2), time);
-        this._end(missile, missile.entries.x[0], missile.entries.y[0], time);
+        this._end(missile, placeOf(missile, 0), time);
         unseen.push(missile);
       }
     });
@@ -231,20 +254,20 @@ class LiveFight extends Fight {
 
   /** Marks the hit: of the missiles that ended with their target, the nearest one has hit it. */
   _markHit(victim, ended, time) {
-    const [x, y] = [victim.entries.x.at(-1), victim.entries.y.at(-1)];
-    const away = ({ entries }) => Math.hypot(entries.x.at(-1) - x, entries.y.at(-1) - y);
+    const place = placeOf(victim, -1);
+    const away = (missile) => distance(placeOf(missile, -1), place);
     const ours = ended.filter(({ entries }) => entries.targets.at(-1) === victim.number);
     if (!ours.length) return;
     const hit = ours.reduce((best, missile) => (away(missile) < away(best) ? missile : best));
-    this._end(hit, x, y, time);
+    this._end(hit, place, time);
     hit.fate = HIT;
   }
 
-  _end({ entries }, x, y, time) {
+  _end({ entries }, place, time) {
     for (const values of Object.values(entries)) values.push(values.at(-1));
-    entries.times[entries.times.length - 1] = time;
-    entries.x[entries.x.length - 1] = x;
-    entries.y[entries.y.length - 1] = y;
+    const last = entries.times.length - 1;
+    entries.times[last] = time;
+    for (const [axis, value] of Object.entries(place)) entries[axis][last] = value;
   }
 
   _noteContacts(fighters, time) {
@@ -277,6 +300,7 @@ class LiveFight extends Fight {
       missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
       contacts: this.contacts.map(length),
       slots: new Map(this.slots),
+      hits: this.hits,
     };
   }
 
@@ -294,9 +318,15 @@ class LiveFight extends Fight {
     });
     mark.contacts.forEach((length, seat) => cut(this.contacts[seat], length));
     this.slots = new Map(mark.slots);
+    this.hits = mark.hits;
     this.stamp += 1;
     Object.assign(this, { length: Infinity, outcome: "open" });
   }
+}
+
+/** Returns a body's noted place: {x, y}, with height also z. */
+function placeOf({ entries: { x, y, z } }, index) {
+  return { x: x.at(index), y: y.at(index), ...(z ? { z: z.at(index) } : {}) };
 }
 
 /** Returns the outcome in the words of game/paths.py. */

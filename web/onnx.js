@@ -83,7 +83,7 @@ function reasonAgainst(metadata, tables) {
     return `it is a ${metadata.rnn_name ?? metadata.policy_name}; this page computes the package's MLP alone`;
   }
   if (metadata.action_mode !== "discrete") return "its actions are continuous";
-  if (!["default", "radar"].includes(metadata.observation)) return `it sees “${metadata.observation}”`;
+  if (!Object.hasOwn(tables.features, metadata.observation)) return `it sees “${metadata.observation}”`;
   if (metadata.features.length !== tables.features[metadata.observation]) {
     return `it sees ${metadata.features.length} features, not the ${tables.features[metadata.observation]} of this version`;
   }
@@ -111,7 +111,8 @@ async function readOnnx(bytes, tables) {
   if (digest.join("") !== metadata.sha256) refuse("it is damaged");
   const { hidden_size: width, hidden_layers: layers } = metadata.policy;
   const features = metadata.features.length;
-  const outputs = 10 + 1; // logits and the value
+  const { sensing, dimensions = 2 } = metadata.env;
+  const outputs = { 2: 10, 3: 15 }[dimensions] + 1; // logits and the value
   const expected = (features + 1) * width + (layers - 1) * (width + 1) * width + (width + 1) * outputs;
   const flat = new Float32Array(weights.reduce((sum, part) => sum + part.length, 0));
   if (flat.length !== expected) refuse(`it has ${flat.length} weights, not ${expected}`);
@@ -120,5 +121,5 @@ async function readOnnx(bytes, tables) {
     return at + part.length;
   }, 0);
   if (!flat.every((weight) => Math.abs(weight) <= WEIGHT_LIMIT)) refuse("its weights are no usable numbers");
-  return { features, layers, width, weights: flat, sensing: metadata.env.sensing };
+  return { features, layers, width, weights: flat, sensing, dimensions };
 }

@@ -6,7 +6,7 @@ const STARTS = 2 ** 16; // different starts; more would make links longer
 const AFTERMATH = 1.2; // s in which the end is seen before the words about it
 
 const tables = JSON.parse(element("tables").textContent);
-const core = await Core.load(fromBase64(element("core").textContent), tables);
+const core = await Core.load(await inflate(fromBase64(element("core").textContent)), tables);
 const policies = mapValues(tables.policies, (network) => new Network(core, shippedNetwork(network)));
 const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
 const fights = { truth: null }; // and, with sensors, each side's knowledge
@@ -16,7 +16,7 @@ const sound = new Sound();
 const ladder = new Ladder([...tables.ladder, "champion"], tables.easy);
 const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
-let [plane, graph, status, lookout] = [null, null, null, null];
+let [views, status, lookout] = [null, null, null];
 let [rewinding, rewound] = [false, 0];
 let counted = null; // the noted result of the present fight: opponent and place in the score
 let overSince = 0; // s since the end was first shown
@@ -30,6 +30,7 @@ function chosen() {
     return Number(element(id).value);
   };
   const range = 1000 * number("start-range");
+  const height = heightChosen(); // may choose other players
   return {
     players: [element("red-player").value, element("blue-player").value],
     parameters: {
@@ -38,6 +39,7 @@ function chosen() {
       start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
+      ...height,
     },
   };
 }
@@ -52,10 +54,12 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
     say("With sensors only one of you can fly: at one screen each would see the other's picture.");
     return;
   }
-  const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
+  const { sensing, dimensions = 2 } = parameters;
+  const other = players.find((player) => policies[player] &&
+    (policies[player].sensing !== sensing || policies[player].dimensions !== dimensions));
   if (other) {
-    const how = parameters.sensing === "radar" ? "without" : "with";
-    say(`${other} was trained ${how} sensors and cannot fly in another game. Choose another player.`);
+    const how = policies[other].dimensions !== dimensions ? "with height" : `${sensing === "radar" ? "without" : "with"} sensors`;
+    say(`${other} was trained ${how} and cannot fly in another game. Choose another player.`);
     return;
   }
   take(new Session(core, { players, policies, seed: 0, engagement, parameters }));
@@ -90,21 +94,23 @@ function leaveLessons() {
 /** Shows another session. */
 function take(next) {
   session?.destroy();
+  lookout?.destroy?.();
   session = next;
   hands.lever = undefined;
   hands.letGo();
   [rewinding, counted, overSince, daily] = [false, null, 0, null];
-  lookout = session.humans.length ? new Lookout(session.humans[0]) : null;
+  const [human] = session.humans;
+  lookout = human === undefined ? null : session.sim.hasHeight ? new HeightLookout(session, human) : new Lookout(human);
   settings.picture = "truth";
   renew();
   showLadder();
-  plane ??= new Plane(element("plane"), fights, settings, () => {});
-  graph ??= new Graph(element("graph"), fights, settings, () => {});
-  status ??= new Status(element("status"), element("range-line"), fights, settings);
-  settings.fighter = session.humans[0] ?? 0;
-  graph.reset();
-  Object.assign(plane.view, { scale: 0 });
-  settings.follow = "both";
+  views ??= new Views(fights, settings);
+  element("status").tBodies[0].replaceChildren(); // fights with height have more rows
+  status = new Status(element("status"), element("range-line"), fights, settings);
+  element("height").checked = session.sim.hasHeight;
+  element("types").hidden = !session.sim.hasHeight;
+  settings.fighter = human ?? 0;
+  views.reset();
   say("");
 }
 
@@ -220,7 +226,10 @@ function meetOpponent(name) {
   const other = red.value !== HUMAN && blue.value === HUMAN ? red : blue;
   if (other === blue) red.value = HUMAN;
   other.value = name;
-  if (policies[name]) element("sensing").checked = policies[name].sensing === "radar";
+  if (policies[name]) {
+    element("sensing").checked = policies[name].sensing === "radar";
+    element("height").checked = policies[name].dimensions === 3;
+  }
   document.body.classList.remove("with-sidebar");
   startFight();
 }
@@ -248,29 +257,26 @@ function drawCommands(time) {
   element("launch-line").hidden = human === undefined;
   if (human === undefined) return false;
   const known = fights[session.fight.radar ? SEATS[human] : "truth"];
-  const { words, isGood } = aimOf(session, known, human, time, tables.debrief.zones);
+  const { words, isGood } = aimOf(session, known, human, time, tables.debrief.zones, lookout.hits);
   setText(element("launch-line"), words);
   element("trigger").classList.toggle("good", isGood);
   const { ammo, throttle } = session.fight.states(time)[human];
   setText(element("trigger-words"), `${ammo} left`);
-  setText(element("lever-words"), `throttle ↕ ${Math.round(100 * throttle)} %`);
+  const lever = `throttle ↕ ${Math.round(100 * throttle)} %`;
+  setText(element("lever-words"), session.sim.hasHeight ? "climb ↕" : lever);
+  setText(element("throttle-words"), lever);
   return isGood;
 }
 
-/** Draws the view from above, or the graph of the shown side, of the human, or of red. */
+/** Draws the present view; the graph is of the shown side, of the human, or of red. */
 function drawView(time) {
   const { side } = fights[settings.picture];
   settings.fighter = side ?? session.humans[0] ?? settings.fighter;
   const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.fighter], time);
-  const inPlane = settings.view === "plane" || !isAhead;
-  element("plane").hidden = !inPlane;
-  element("graph").hidden = inPlane;
-  setText(element("view"), `View: ${settings.view === "plane" ? "from above" : "space-time"}`);
-  element("caption").classList.toggle("plane", inPlane);
-  if (inPlane) plane.draw(time + overSince);
-  else graph.draw(time);
-  showLines(element("caption"), inPlane ? planeCaption(settings, plane.fight)
-    : graphCaption(graph.scene(time), settings.fighter, graph.fight, time));
+  setText(element("view"), `View: ${settings.view === "spacetime" ? "space-time" : "from above"}`);
+  const lines = views.draw(time, overSince, isAhead);
+  element("caption").classList.toggle("plane", element("graph").hidden);
+  showLines(element("caption"), lines);
 }
 
 /** Shows the warning of the most pressing missile, and returns it; null if there is none. */
@@ -310,7 +316,7 @@ function toggleHelp() {
   }
   const wasPaused = session.paused;
   session.paused = true;
-  showLines(element("legend"), planeCaption(settings, plane.fight));
+  showLines(element("legend"), planeCaption(settings, views.plane.fight));
   help.addEventListener("close", () => { session.paused = wasPaused; }, { once: true });
   help.showModal();
 }
@@ -333,7 +339,8 @@ const BUTTONS = {
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
-  "view": () => { settings.view = settings.view === "plane" ? "spacetime" : "plane"; },
+  "view": () => say(views.toggle("spacetime")),
+  "view-camera": () => say(views.toggle("camera")),
   "zones": () => { settings.zones = settings.zones === "on" ? "off" : "on"; },
   "picture": cyclePicture,
   "fit": () => { settings.follow = "both"; },
@@ -358,6 +365,7 @@ const KEYS = {
   "KeyR": BUTTONS.again,
   "KeyN": BUTTONS.next,
   "KeyV": BUTTONS.view,
+  "KeyC": BUTTONS["view-camera"],
   "KeyZ": BUTTONS.zones,
   "KeyM": BUTTONS.sound,
   "KeyK": cyclePicture,
@@ -390,7 +398,8 @@ function listenToAll() {
     if (event.code === "Backspace") rewinding = false;
   });
   window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
-  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing"]) {
+  const types = TYPE_CHOICES.map(({ id }) => id);
+  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing", "height", ...types]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
@@ -400,7 +409,7 @@ function listenToAll() {
     event.preventDefault();
     if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
   });
-  hands.listenToFingers(element("stick"), element("trigger"));
+  hands.listenToFingers(element("stick"), element("lever"), element("trigger"), () => session.sim.hasHeight);
 }
 
 function fillPlayers() {
@@ -412,6 +421,7 @@ function fillPlayers() {
 }
 
 fillPlayers();
+fillTypes();
 listenToAll();
 startFight();
 await readAddress();

@@ -39,19 +39,25 @@ function parametersText(parameters, integers) {
 function packControls(controls) {
   const columns = [];
   for (let seat = 0; seat < FIGHTERS; seat += 1) {
-    for (let control = 0; control < CONTROLS; control += 1) {
+    for (let control = 0; control < (controls[0]?.[seat].length ?? 0); control += 1) {
       columns.push(controls.map((row) => row[seat][control]));
     }
   }
   return new Uint8Array(new Float32Array(columns.flat()).buffer);
 }
 
-function unpackControls(bytes, decisions) {
-  if (bytes.length !== 4 * FIGHTERS * CONTROLS * decisions) throw new Error("The controls are damaged.");
+/** Unpacks the controls of a number of decisions, `count` of each fighter. */
+function unpackControls(bytes, decisions, count) {
+  if (bytes.length !== 4 * FIGHTERS * count * decisions) throw new Error("The controls are damaged.");
   const values = new Float32Array(bytes.slice().buffer);
-  const at = (seat, control, decision) => values[(seat * CONTROLS + control) * decisions + decision];
+  const at = (seat, control, decision) => values[(seat * count + control) * decisions + decision];
   return Array.from({ length: decisions }, (_, decision) => SEATS.map((_name, seat) => (
-    Array.from({ length: CONTROLS }, (_number, control) => at(seat, control, decision)))));
+    Array.from({ length: count }, (_number, control) => at(seat, control, decision)))));
+}
+
+/** Returns the number of a fighter's controls in a game with these parameters, which are checked later. */
+function controlCount({ dimensions = 2 }) {
+  return (CONTROL_NAMES[dimensions] ?? CONTROL_NAMES[2]).length;
 }
 
 /** Returns the bytes of a replay file of a session up to now. */
@@ -93,15 +99,15 @@ async function readReplay(bytes, tables) {
   if (header.rules_version !== tables.rules) {
     throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
   }
-  if (header.parameters.dimensions !== 2) throw new Error("The replay is with height; this page flies in the plane.");
   if (header.pilots.length !== FIGHTERS) throw new Error("The replay is of teams; this page flies one against one.");
   const arrays = await inflate(body.subarray(end + 1));
-  const size = 4 * FIGHTERS * CONTROLS * header.decisions;
+  const count = controlCount(header.parameters);
+  const size = 4 * FIGHTERS * count * header.decisions;
   return {
     players: header.pilots.map((pilot, seat) => (pilot === "agent" ? header.names[seat] : pilot)),
     seed: header.seed,
     engagement: header.engagement,
     parameters: header.parameters,
-    record: unpackControls(arrays.subarray(0, size), header.decisions),
+    record: unpackControls(arrays.subarray(0, size), header.decisions, count),
   };
 }

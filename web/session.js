@@ -1,5 +1,5 @@
 // A fight that humans may fly in, whose time can be paused, scaled and rewound. A decision is a physics step, as in
-// replays/session.py with a human. Policies decide every `substeps` steps and hold rudder and throttle in between.
+// replays/session.py with a human. Policies decide every `substeps` steps and hold their controls in between.
 
 const CONTROL_STEPS = 16; // of a human's rudder and throttle
 const HUMAN = "human";
@@ -7,7 +7,7 @@ const TIME_SCALES = [0.25, 0.5, 1, 2, 4, 8, 16];
 const MAX_LAG = 0.1; // most seconds of a frame that are flown
 const MARK_INTERVAL = 1; // s of the fight between two snapshots
 const HASH_INTERVAL = 20; // decisions between two state hashes of a replay
-const [RUDDER, THROTTLE, FIRE] = [0, 1, 2];
+const STOCKS = ["ammunition", "ammunition_2", "ammunition_3"]; // fields: all missiles left, and those of later types
 
 /** Random numbers in [0, 1) whose state can be restored (mulberry32). */
 class Random {
@@ -42,8 +42,10 @@ class Session {
     this.decision = this.sim.parameters.physics_dt * this.sim.parameters.substeps; // s
     this.fight = new LiveFight(this.sim, players);
     this.random = new Random(seed * 1000003 + engagement);
+    this.columns = Object.fromEntries(this.sim.controls.map((name, column) => [name, column]));
     const throttle = this.sim.read("fighter").throttle;
-    this.commands = SEATS.map((_, seat) => [0, throttle[seat], 0]);
+    this.commands = SEATS.map(() => this.sim.controls.map(() => 0));
+    this.commands.forEach((row, seat) => { row[this.columns.throttle] = throttle[seat]; });
     Object.assign(this, { controls: [], hashes: [this.sim.fightHash], marks: [], due: 0 });
     Object.assign(this, { paused: false, timeScale: 1 });
     this._setMark();
@@ -74,16 +76,26 @@ class Session {
 
   /** Sets a human's rudder. Its steps, and those of the throttle, make links short. */
   steer(seat, rudder) {
-    this.commands[seat][RUDDER] = Math.round(rudder * CONTROL_STEPS) / CONTROL_STEPS + 0; // never −0
+    this.commands[seat][this.columns.rudder] = inSteps(rudder, -1);
+  }
+
+  /** Sets a human's climb, 1 steepest climb to -1 steepest dive, in a game with height. */
+  climb(seat, climb) {
+    if (this.sim.hasHeight) this.commands[seat][this.columns.climb] = inSteps(climb, -1);
+  }
+
+  throttleOf(seat) {
+    return this.commands[seat][this.columns.throttle];
   }
 
   /** Sets a human's throttle lever, which stays where it is put. */
   setThrottle(seat, throttle) {
-    this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * CONTROL_STEPS) / CONTROL_STEPS;
+    this.commands[seat][this.columns.throttle] = inSteps(throttle, 0);
   }
 
+  /** Commands a launch; of a load the first type that is left is launched. */
   fire(seat) {
-    this.commands[seat][FIRE] = 1;
+    this.commands[seat][this.columns.fire] = Math.max(stocksOf(this.sim.read("fighter"), seat).findIndex(Boolean), 0) + 1;
   }
 
   scaleTime(steps) {
@@ -108,21 +120,23 @@ class Session {
     const isGiven = recorded.length > 0 && recorded.every(Boolean);
     if (!isGiven && this.controls.length % this.hold === 0) this._askPolicies();
     recorded.forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
+    const before = this.sim.read("fighter");
     this.sim.step(this.commands);
-    this.controls.push(this._flown());
+    this.controls.push(this._flown(before));
     if (this.controls.length % HASH_INTERVAL === 0) this.hashes.push(this.sim.fightHash);
     this.fight.note();
-    this.commands.forEach((row) => { row[FIRE] = 0; });
+    this.commands.forEach((row) => { row[this.columns.fire] = 0; });
     if (this.controls.length % Math.max(Math.round(MARK_INTERVAL / this.decision), 1) === 0) this._setMark();
   }
 
   /** Returns the controls of the decision just flown, with those of pilots, so that a human can take over anywhere. */
-  _flown() {
-    const { rudder_command: rudder, throttle_command: throttle, ammunition } = this.sim.read("fighter");
+  _flown(before) {
+    const after = this.sim.read("fighter");
     return this.commands.map((row, seat) => {
       if (this.pilots[seat] === "agent") return row.map(Math.fround);
-      const before = this.fight.fighters[seat].entries.ammo.at(-1);
-      return [rudder[seat], throttle[seat], Number(ammunition[seat] < before)];
+      const [earlier, left] = [before, after].map((states) => stocksOf(states, seat));
+      const launched = 1 + left.findIndex((count, type) => count < earlier[type]); // its type, from 1; 0 for none
+      return this.sim.controls.map((name) => (name === "fire" ? launched : after[`${name}_command`][seat]));
     });
   }
 
@@ -132,7 +146,7 @@ class Session {
     const observations = this.sim.observe();
     policies.forEach((policy, seat) => {
       if (!policy) return;
-      const noise = Array.from({ length: 3 }, () => this.random.next());
+      const noise = this.sim.controls.map(() => this.random.next());
       this.commands[seat] = controlsOf(policy.act(observations[seat], noise));
     });
   }
@@ -174,4 +188,15 @@ class Session {
       commands: this.commands.map((row) => [...row]),
     });
   }
+}
+
+/** Returns the numbers of missiles that a seat has left, by type; in the plane there is one type. */
+function stocksOf(states, seat) {
+  const [all, ...later] = STOCKS.map((name) => states[name]?.[seat] ?? 0);
+  return [all - later.reduce((sum, count) => sum + count, 0), ...later];
+}
+
+/** Returns a control in the steps of a human's controls, from `least` to 1; never −0. */
+function inSteps(value, least) {
+  return Math.round(Math.min(Math.max(value, least), 1) * CONTROL_STEPS) / CONTROL_STEPS + 0;
 }

@@ -40,6 +40,7 @@ function meet(name, network) {
   for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
   element("blue-player").value = name;
   element("sensing").checked = network.sensing === "radar";
+  element("height").checked = network.dimensions === 3;
   startFight();
   if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
 }

@@ -27,11 +27,11 @@ MR_INLINE void put_actions(const MrActions *actions, int heads, void *to, int64_
   }
 }
 
-static void keep_seen(const MrPolicy *policy, const MrSeen *seen, const MrKeep *keep) {
-  int64_t features = policy->shape.features;
+static void keep_seen(const MrSeen *seen, const MrKeep *keep) {
+  size_t bytes = (size_t)keep->width * sizeof(float);
   for (int32_t i = 0; i < seen->count; i++) {
     int64_t at = i * keep->stride;
-    memcpy(keep->observations + at * features, seen->observations + i * seen->row, (size_t)features * sizeof(float));
+    memcpy(keep->observations + at * keep->width, seen->observations + i * seen->row, bytes);
     keep->rewards[at] = seen->rewards[i];
     keep->terminals[at] = seen->ends[i] ? 1.0f : 0.0f;
   }
@@ -64,7 +64,7 @@ MR_INLINE void act_from(const MrPolicy *policy, int heads, const MrWork *work, i
 static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const float *noise, void *actions,
                 const MrKeep *keep) {
   for (int32_t i = 0; i < seen->count; i++) mr_see(policy, work, i, seen->observations + i * seen->row);
-  if (keep->values) keep_seen(policy, seen, keep);
+  if (keep->values) keep_seen(seen, keep);
   mr_forward(policy, work, seen->count);
   for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
     if (policy->shape.heads == MR_HEADS_MIN) {
@@ -94,16 +94,17 @@ MR_INLINE MrOutputs judge(const MrPolicy *policy, int heads, const MrWork *work,
 
 static void look(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block) {
   for (int32_t i = 0; i < block->count; i++) {
-    mr_see(policy, work, i, experience->observations + block->places[i] * policy->shape.features);
+    mr_see(policy, work, i, experience->observations + block->places[i] * experience->width);
   }
   mr_forward(policy, work, block->count);
 }
 
-// Writes the policy's log-probabilities and values, where asked for.
-MR_INLINE void tell(const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs, float *values) {
+// Writes the policy's log-probabilities and values; a critic has no log-probabilities.
+MR_INLINE void tell(int heads, const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs,
+                    float *values) {
   for (int lane = 0; lane < MR_WIDTH && i + lane < block->count; lane++) {
     int32_t number = block->numbers[i + lane];
-    logprobs[number] = judged->logprob[lane];
+    if (heads) logprobs[number] = judged->logprob[lane];
     values[number] = judged->value[lane];
   }
 }
@@ -113,14 +114,16 @@ MR_INLINE void score_from(const MrPolicy *policy, int heads, const MrWork *work,
   MrActions actions;
   MrJudged judged = {0};
   judge(policy, heads, work, experience, block, i, &actions, &judged);
-  tell(&judged, block, i, logprobs, values);
+  tell(heads, &judged, block, i, logprobs, values);
 }
 
 static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block,
                   float *logprobs, float *values) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    if (policy->shape.heads == MR_HEADS_MIN) {
+    if (policy->shape.heads == 0) {
+      score_from(policy, 0, work, experience, block, i, logprobs, values);
+    } else if (policy->shape.heads == MR_HEADS_MIN) {
       score_from(policy, MR_HEADS_MIN, work, experience, block, i, logprobs, values);
     } else {
       score_from(policy, MR_HEADS_MAX, work, experience, block, i, logprobs, values);
@@ -142,7 +145,7 @@ MR_INLINE void derive_from(const MrPolicy *policy, int heads, MrWork *work, cons
     judged.proximal[lane] = experience->proximal[block->places[from]];
     judged.value_before[lane] = experience->values[block->places[from]];
   }
-  tell(&judged, block, i, logprobs, values);
+  tell(heads, &judged, block, i, logprobs, values);
   MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
   mr_derive(policy, heads, &outputs, &actions, slopes.of_policy, sum->spread);
   outputs.of[policy->outputs - 1] = slopes.by_value;
@@ -154,7 +157,9 @@ static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *expe
                   MrGradient *sum) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    if (policy->shape.heads == MR_HEADS_MIN) {
+    if (policy->shape.heads == 0) {
+      derive_from(policy, 0, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
+    } else if (policy->shape.heads == MR_HEADS_MIN) {
       derive_from(policy, MR_HEADS_MIN, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
     } else {
       derive_from(policy, MR_HEADS_MAX, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);

@@ -157,7 +157,7 @@ static void list_arrays(MrLearner *learner) {
   int32_t last = shape->layers, actor = learner->policy.given - 1;
   for (int k = 0; k < shape->kinds; k++) add_weights(learner, mr_kind_layer(shape, k), 0, shape->entity_size);
   for (int l = 0; l < last; l++) add_layer(learner, l, 0, shape->width[l]);
-  add_layer(learner, last, 0, actor);
+  if (shape->heads) add_layer(learner, last, 0, actor);
   if (shape->is_continuous) add_array(learner, 1, shape->heads, (MrPlace){.is_spread = true});
   if (mr_aims(shape)) add_weights(learner, mr_kind_layer(shape, shape->kinds), 0, shape->entity_size);
   add_layer(learner, last, actor, 1);

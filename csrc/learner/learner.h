@@ -8,6 +8,9 @@
 // weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [heads] of continuous
 // actions, those of the critic. In teams the weights [entity_size, features] of each kind of entity stand before all,
 // and those for targets before the critic's.
+//
+// A network without heads is a central critic, the torch module `Critic` (policies/critic.py): it has no actor, and
+// gives values only.
 
 #ifndef MR_LEARNER_H
 #define MR_LEARNER_H
@@ -23,14 +26,16 @@ enum {
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
   MR_HEADS_MAX = 4,                                          // with height: rudder, climb, throttle, fire
   MR_OUTPUTS_MAX = 32,                                       // logits or means, and the value
-  MR_MAX_KINDS = 5,                                          // of entities
+  MR_MAX_KINDS = 11,                                         // of entities; a policy has up to 5
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };
 
 // The rows of one kind of entity in a team's observation, one after another. The first feature is 1 where it is there.
+// A critic of a side has the rows of several fighters' observations: each fighter's follow one another.
 typedef struct {
   int32_t rows, features;  // the features are those of each
   int32_t place;           // of the first one's first feature
+  int32_t each, stride;    // the rows of each fighter, and the features from one fighter's first row to the next one's
 } MrEntityRows;
 
 // Shape of a policy.
@@ -39,7 +44,7 @@ typedef struct {
   int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
-  int32_t heads;  // numbers of an action, MR_HEADS_MIN or MR_HEADS_MAX; the last one is fire
+  int32_t heads;  // numbers of an action, MR_HEADS_MIN or MR_HEADS_MAX; the last one is fire. 0: a critic
   // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX. In teams the
   // last head is 1 + the targets.
   int32_t levels[MR_HEADS_MAX];
@@ -74,8 +79,9 @@ typedef struct {
 // Destination of a decision's inputs and the policy's outputs. Each array has the row of agent i at [i * stride], so
 // they may be one decision of a rollout [agents, horizon]. All are NULL if nothing is kept.
 typedef struct {
-  float *observations;  // [features] a row
-  void *actions;        // as they were drawn: int32 levels or float, [heads] a row
+  float *observations;  // [width] a row, the features and what follows them
+  int64_t width;
+  void *actions;  // as they were drawn: int32 levels or float, [heads] a row
   float *logprobs, *values, *rewards, *terminals;
   int64_t stride;
 } MrKeep;
@@ -83,10 +89,11 @@ typedef struct {
 // The experience to be learnt from, [segments, horizon] each.
 typedef struct {
   int32_t horizon;
-  const float *observations;  // [features] a decision
-  const void *actions;        // [heads] a decision
-  const float *proximal;      // log-probabilities of the actions under the policy at the start of the update
-  const float *values;        // the latest estimates
+  const float *observations;  // [width] a decision, of which the first features are used
+  int64_t width;
+  const void *actions;    // [heads] a decision
+  const float *proximal;  // log-probabilities of the actions under the policy at the start of the update
+  const float *values;    // the latest estimates
 } MrExperience;
 
 // Decisions of some segments.
@@ -148,12 +155,12 @@ void mr_learner_load(MrLearner *learner, const float *parameters);
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep);
 
 // Writes the policy's log-probabilities and values for decisions of some segments, at their places in [segments,
-// horizon].
+// horizon]. A critic reads no actions and writes no log-probabilities, which may be NULL.
 void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
                       float *values);
 
 // Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Also writes
-// the outputs of mr_learner_score for its decisions.
+// the outputs of mr_learner_score for its decisions. Of a critic's losses only `value_loss` has a meaning.
 void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
                          const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
                          float *logprobs, float *values, MrLosses *losses);

@@ -38,7 +38,7 @@ static MrKeep keep_from(const MrKeep *keep, const MrShape *shape, int64_t first)
   MrKeep part = *keep;
   if (!part.values) return part;
   int64_t at = first * keep->stride;
-  part.observations += at * shape->features;
+  part.observations += at * part.width;
   part.actions = (float *)part.actions + at * shape->heads;
   part.logprobs += at;
   part.values += at;

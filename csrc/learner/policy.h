@@ -11,7 +11,9 @@
 enum { MR_ROWS = 64 };
 
 // True if there are targets to choose from.
-static inline bool mr_aims(const MrShape *shape) { return shape->kinds > 0 && !shape->is_continuous; }
+static inline bool mr_aims(const MrShape *shape) {
+  return shape->kinds > 0 && shape->heads > 0 && !shape->is_continuous;
+}
 
 // The layer of a kind of entity; that of targets follows the kinds.
 static inline int32_t mr_kind_layer(const MrShape *shape, int32_t kind) { return shape->layers + 1 + kind; }

@@ -13,7 +13,7 @@
 
 // One row of a kind in all decisions' observations.
 MR_INLINE const float *mr_entity(const MrWork *work, const MrEntityRows *rows, int row) {
-  return work->seen + rows->place + row * rows->features;
+  return work->seen + rows->place + row / rows->each * rows->stride + row % rows->each * rows->features;
 }
 
 // Outputs of a layer for these, [decisions, entity_size].

@@ -134,6 +134,12 @@ MODES = {
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
         None,  # a fight without a policy begins without torch
     ),
+    "serve": Mode(
+        "offer seats over HTTP, so that people and programs elsewhere on the machine can fly",
+        "[--red agent|NAME|FILE] [--blue agent|NAME|FILE] [--port N] [--clock stands|RATE] "
+        "[--fights N] [--record DIR]",
+        None,
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from midrange_puffer.config.reading import data_dir
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, PILOTS, POOL, SELF
 from midrange_puffer.policies.models import shipped_models
-from midrange_puffer.replays.replay import SUFFIX
+from midrange_puffer.replays.replay import AGENT, SUFFIX
 from midrange_puffer.sweep.record import Record, sweeps_folder
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_folder import BEST, LATEST
@@ -89,6 +89,7 @@ def _sweeps(**_: object) -> list[str]:
 _SUFFIXES = (*MODEL_SUFFIXES, ".py")  # of files of models and of functions
 _MODELS = (LATEST, BEST, *shipped_models())
 _PLAYER = _with_files((HUMAN, *PILOTS, *_MODELS), *_SUFFIXES)
+_SEAT = _with_files((AGENT, *PILOTS, *_MODELS), *_SUFFIXES)
 # Completers by option, or by mode and option.
 _VALUES = {
     "--load-model-path": _with_files(_MODELS, *MODEL_SUFFIXES),
@@ -96,6 +97,8 @@ _VALUES = {
     "--env.opponent": _with_files((*PILOTS, SELF, POOL, *_MODELS), *_SUFFIXES),
     "--red": _PLAYER,
     "--blue": _PLAYER,
+    "serve --red": _SEAT,
+    "serve --blue": _SEAT,
     "--config": _with_files(installed(), ".ini"),
     "--resume": _runs,
     "sweep --resume": _sweeps,

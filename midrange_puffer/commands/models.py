@@ -4,7 +4,7 @@ Only the functions that load need torch, and import it themselves.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS, SELF, blindness, resolve
+from midrange_puffer.names import suggest
 from midrange_puffer.policies.champions import chosen_in_game, has_plain
 from midrange_puffer.policies.mix import (
     FIGHTERS,
@@ -25,7 +26,13 @@ from midrange_puffer.policies.mix import (
     kind_of,
     parse_mix,
 )
-from midrange_puffer.policies.models import CHAMPION, check_is_model, is_shipped, path_of
+from midrange_puffer.policies.models import (
+    CHAMPION,
+    check_is_model,
+    is_shipped,
+    path_of,
+    shipped_models,
+)
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_folder import settled_mix
 
@@ -214,6 +221,60 @@ def _load(
                 )
             source.setdefault(name, path)
     return models, game
+
+
+def find_player(text: str, data_dir: str, outside: str, players: str) -> str:
+    """Returns who flies a seat: a single contestant as `find_opponent` does, or `outside`.
+
+    Args:
+        text: as given.
+        data_dir: folder of the runs.
+        outside: the name of a player that is no contestant, such as "human".
+        players: all that is allowed, for errors.
+
+    Raises:
+        UsageError: No such player exists.
+    """
+    if text == outside:
+        return text
+    text = settled_mix(text, data_dir)
+    if kind_of(text) not in FIGHTERS:
+        names = (outside, run_folder.LATEST, run_folder.BEST, *shipped_models(), *PILOTS)
+        raise UsageError(f"{text!r}: must be {players}{suggest(text, names)}")
+    return find_opponent(text, data_dir)
+
+
+def load_players(
+    texts: Iterable[str],
+    paths: Mapping[str, Path],
+    given: Mapping[str, Any],
+    policy_name: str | None = None,
+) -> tuple[dict[str, "Contestant"], dict[str, Any]]:
+    """Loads results of `find_player`.
+
+    Args:
+        texts: the players.
+        paths: the files of those that are models.
+        given: parameters of the command line.
+        policy_name: value of --policy-name.
+
+    Returns:
+        The contestant of each text, and the parameters of the game.
+
+    Raises:
+        UsageError: As for `load_models` and `load_opponent`.
+    """
+    players: dict[str, Contestant] = {
+        text: load_opponent(text) if kind_of(text) == FUNCTION else text for text in texts
+    }
+    if not paths:  # torch is not imported, so that the fight begins at once
+        return players, resolve_game(given)
+    import torch
+
+    torch.set_num_threads(1)  # small batches are slower with more
+    models, parameters = load_models(list(paths.values()), given, policy_name)
+    policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
+    return players | policies, parameters
 
 
 def load_opponent(text: str, policy: "Contestant | None" = None) -> "Contestant":

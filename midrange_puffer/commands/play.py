@@ -8,22 +8,27 @@ from typing import TYPE_CHECKING, Any
 from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.models import (
     find_champions,
-    find_opponent,
+    find_player,
     game_of,
-    load_models,
-    load_opponent,
-    resolve_game,
+    load_players,
 )
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.actions import HEIGHT
-from midrange_puffer.game.parameters import EASY, HUMAN, LADDER, PILOTS, WINGMEN, is_team, sizes_of
-from midrange_puffer.names import shown, suggest
+from midrange_puffer.game.parameters import (
+    EASY,
+    HUMAN,
+    LADDER,
+    RADAR,
+    WINGMEN,
+    has_height,
+    is_team,
+    sizes_of,
+)
+from midrange_puffer.names import shown
 from midrange_puffer.policies.champions import has_champion
 from midrange_puffer.policies.mix import (
     BEST,
-    FIGHTERS,
-    FUNCTION,
     LATEST,
     MODEL,
     file_of,
@@ -31,7 +36,6 @@ from midrange_puffer.policies.mix import (
     title,
 )
 from midrange_puffer.policies.models import CHAMPION, shipped_models
-from midrange_puffer.train.run_folder import settled_mix
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
@@ -103,15 +107,16 @@ def read(argv: Sequence[str]) -> Options:
     telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     if options.save:
         open_folder(Path(options.save))
-    red, wingmen = (_player(text, options.data_dir) for text in (options.red, options.wingmen))
-    if options.blue == AUTO_BLUE:
-        blue = (
-            EASY
-            if red == HUMAN
-            else _strongest(game_of([red, wingmen], options.game, options.policy_name))
-        )
+    red, wingmen = (
+        find_player(text, options.data_dir, HUMAN, PLAYERS)
+        for text in (options.red, options.wingmen)
+    )
+    if options.blue != AUTO_BLUE:
+        blue = find_player(options.blue, options.data_dir, HUMAN, PLAYERS)
+    elif red == HUMAN:
+        blue = EASY
     else:
-        blue = _player(options.blue, options.data_dir)
+        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
@@ -127,17 +132,6 @@ def _strongest(game: Mapping[str, Any]) -> str:
     if has_champion(game):
         return CHAMPION
     return HIGH_PILOT if game.get("dimensions") == HEIGHT.dimensions else WINGMEN
-
-
-def _player(text: str, data_dir: str) -> str:
-    """Returns the player of a seat: "human", or a single contestant."""
-    if text == HUMAN:
-        return text
-    text = settled_mix(text, data_dir)
-    if kind_of(text) not in FIGHTERS:
-        names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
-        raise UsageError(f"{text!r}: must be {PLAYERS}{suggest(text, names)}")
-    return find_opponent(text, data_dir)
 
 
 def main(options: Options) -> int:
@@ -186,12 +180,21 @@ def load_contestants(
         the policies among them were trained for, overridden by those given.
 
     Raises:
-        UsageError: Models cannot be used, or were trained for different games.
+        UsageError: Models cannot be used, or were trained for different games, or a human cannot
+            fly this one.
     """
     texts = [options.red, options.blue]
-    players, parameters = _load([*texts, options.wingmen], options)
+    players, parameters = load_players(
+        [*texts, options.wingmen], options.models, options.game, options.policy_name
+    )
     contestants: list[Contestant | list[Contestant]] = [players[text] for text in texts]
     names = [shown(title(text)) for text in texts]
+    is_plain = not is_team(parameters) and parameters["sensing"] != RADAR
+    if HUMAN in texts and has_height(parameters) and not is_plain:
+        raise UsageError(
+            "with dimensions = 3 a human flies one against one with full information; watch others "
+            "with --red and --blue"
+        )
     if not is_team(parameters):
         if options.wingmen != WINGMEN:
             raise UsageError(
@@ -203,19 +206,3 @@ def load_contestants(
             contestants[side] = [HUMAN, *[players[options.wingmen]] * (size - 1)]
             names[side] = f"{HUMAN}, {shown(title(options.wingmen))}"
     return contestants, names, parameters
-
-
-def _load(texts: Sequence[str], options: Options) -> tuple[dict[str, "Contestant"], dict[str, Any]]:
-    """Returns the contestant of each text, and the parameters of the game."""
-    players: dict[str, Contestant] = {
-        text: load_opponent(text) if kind_of(text) == FUNCTION else text for text in texts
-    }
-    paths = options.models
-    if not paths:  # torch is not imported, so that the fight begins at once
-        return players, resolve_game(options.game)
-    import torch
-
-    torch.set_num_threads(1)  # small batches are slower with more
-    models, parameters = load_models(list(paths.values()), options.game, options.policy_name)
-    policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    return players | policies, parameters

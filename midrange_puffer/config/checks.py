@@ -12,7 +12,15 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.key import Value
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import ExperienceBufferConfig
-from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of
+from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
+from midrange_puffer.game.parameters import (
+    PARAMETERS,
+    SELF,
+    is_team,
+    observed,
+    resolve,
+    sizes_of,
+)
 from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, PACKAGED, short_name
@@ -86,6 +94,28 @@ def check_sizes(config: Config) -> None:
                 f"where the larger side is of {larger}; only the package's policies fly in teams "
                 f"of any size"
             )
+
+
+def check_critic(config: Config) -> None:
+    """Checks that a central critic fits the policy and the game of every stage.
+
+    Raises:
+        ConfigError: The policy is the user's own, or the critic has nothing more to see.
+    """
+    critic, policy_name = config.train.critic, config.base.policy_name
+    if critic == OWN_CRITIC:
+        return
+    if policy_name not in PACKAGED:
+        raise ConfigError(
+            f"train.critic = {critic}: {short_name(policy_name)} has a critic of its own; a "
+            f"central one goes with the package's policies, {' and '.join(PACKAGED)}; must be "
+            f"{OWN_CRITIC}"
+        )
+    for part in (config, *run_configs(config)):
+        try:
+            critic_view(critic, observed(part.env.observation, part.env), part.env)
+        except ValueError as error:
+            raise ConfigError(f"train.{error}") from None
 
 
 def check_update(config: Config) -> None:

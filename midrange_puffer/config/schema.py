@@ -65,7 +65,7 @@ RUN_KEYS = {
     "train": frozenset(
         {
             "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir",
-            "run_name", "optimizer", "precision", "torch_deterministic", "cpu_offload",
+            "run_name", "critic", "optimizer", "precision", "torch_deterministic", "cpu_offload",
             "pin_memory", "tf32", "compile", "compile_mode", "compile_fullgraph",
             "replay_interval",
         }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key, keys_of
+from midrange_puffer.game.critic_views import CriticKind
 from midrange_puffer.policies import pool_file
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED, check_form
@@ -338,6 +339,11 @@ class TrainConfig(Typed):
         "length of a segment: decisions of one agent, one after another")
     update_epochs: int = key(1, minimum=1, maximum=100, meaning=
         "passes over the experience of an update")
+    critic: CriticKind = key("own", meaning=
+        "what values are estimated from: own = the agent's own observation, by a layer on the "
+        "policy's hidden features; side = the observations of all fighters of its side (MAPPO); "
+        "truth = with sensors, its own observation and that with full information. side and truth "
+        "are a network of its own, which only training uses: models have no part of it")
     optimizer: Literal["muon", "adam"] = key("muon", meaning="optimizer")
     learning_rate: float = key(0.015, minimum=1e-8, maximum=1.0, meaning=
         "step size of the optimizer")

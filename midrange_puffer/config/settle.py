@@ -5,7 +5,7 @@ import io
 import math
 from dataclasses import replace
 
-from midrange_puffer.config.checks import check_sizes, check_training
+from midrange_puffer.config.checks import check_critic, check_sizes, check_training
 from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
@@ -25,6 +25,7 @@ from midrange_puffer.config.machine import (
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE, game_of
 from midrange_puffer.config.sections import AttentionConfig
+from midrange_puffer.game.critic_views import SIDE_CRITIC
 from midrange_puffer.game.parameters import (
     POOL,
     RADAR,
@@ -62,6 +63,8 @@ def settle(config: Config, machine: Machine) -> Config:
     _check_population(config, machine)
     _check_looks(config)
     check_sizes(config)
+    check_critic(config)
+    _say_critic(config)
     for stage in stage_names(config):
         config = _settle_stage(config, stage, divided)
     config = _settle_update(config, machine)
@@ -94,6 +97,15 @@ def _say_engine(config: Config, reason: str) -> None:
     train = config.train
     threads = f", threads {train.threads}" if train.engine == "native" else ""
     print(f"engine {train.engine} ({reason}){threads}")
+
+
+def _say_critic(config: Config) -> None:
+    """Prints what a central critic sees where that is less than its name says."""
+    if config.train.critic == SIDE_CRITIC and not is_team(config.env):
+        print(
+            f"critic {SIDE_CRITIC}: one fighter a side, so it sees the agent's own observation, in "
+            f"a network of its own"
+        )
 
 
 def _settle_memory(config: Config) -> Config:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import PLANE, controls
+from midrange_puffer.game.actions import controls, controls_by_count
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -159,7 +159,8 @@ class Group:
         if not self._continuous:
             return controls(actions, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
-        return np.minimum(actions, PLANE.highest) if self._is_team else actions
+        highest = controls_by_count(self.core.controls).highest
+        return np.minimum(actions, highest) if self._is_team else actions
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
         """Returns the first engagement's controls, float32 [fighters, controls]; pilots' are 0."""

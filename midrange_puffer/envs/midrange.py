@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from midrange_puffer.envs.arena import RENDER_MODES, Arena, Arguments, documented
+from midrange_puffer.envs.critic_rows import CriticRows
 from midrange_puffer.envs.groups import Buffers, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.game.actions import as_actions
+from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OPTIONS, Parameters, checked_seed, is_team, sizes_of
 from midrange_puffer.policies import own_code
@@ -36,6 +38,9 @@ TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
     buf="PufferLib's buffers, or None to allocate them.",
     pool="the pool's file, required if `opponent` has a pool; read at the first reset or step, "
     "and again every 64 decisions if it has changed.",
+    critic='"own"; "side" or "truth" for a trainer with a central critic: each row of the '
+    "observations is longer, by what only the critic sees (game/critic_views.py). "
+    "`single_observation_space` is then that of these rows.",
     render_mode='"human": `render` shows engagement 0 in a window; "rgb_array": it returns a '
     "picture; None: nothing is rendered.",
     parameters="rows of csrc/params.h, and of a subclass the arguments of its `own_reward`.",
@@ -136,6 +141,7 @@ class Midrange(pufferlib.PufferEnv):
         threads: int = 1,
         pool: str | Path | None = None,
         render_mode: str | None = None,
+        critic: str = OWN_CRITIC,
         **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
@@ -148,12 +154,19 @@ class Midrange(pufferlib.PufferEnv):
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode
         self.single_observation_space = arena.spaces.single_observation_space
+        view = critic_view(critic, arena.observation, arena.parameters)
+        if view is not None:
+            self.single_observation_space = view.space
         self.single_action_space = arena.spaces.single_action_space
         self.metadata = {**self.metadata, "render_fps": arena.metadata["render_fps"]}
         super().__init__(buf)
         self._groups = arena.groups
-        self.final_observations = np.zeros_like(self.observations) if self.reward_features else None
-        results = self.observations, self.rewards, self.terminals, self.truncations
+        seen, self._critic_rows = self.observations, None
+        if view is not None:
+            self._critic_rows = CriticRows(view, arena.groups, arena.rows, self.sides, seen)
+            seen = self._critic_rows.observations
+        self.final_observations = np.zeros_like(seen) if self.reward_features else None
+        results = seen, self.rewards, self.terminals, self.truncations
         arena.bind(Buffers(*results, self.final_observations))
         features = features_of(self.observation, *sizes_of(self.parameters))
         self._own_alive = [feature.name for feature in features].index("own_alive")
@@ -258,6 +271,8 @@ class Midrange(pufferlib.PufferEnv):
         infos = self._take_infos()
         self._arena.restart(seed)
         self._steps, self._started = 0, True
+        if self._critic_rows:
+            self._critic_rows.write()
         if self._is_team:
             self.masks[:] = self.alive
         if self._own_reward:
@@ -311,6 +326,8 @@ class Midrange(pufferlib.PufferEnv):
         if self._own_reward:
             self._own_reward.begin()
         self._arena.fly(actions)
+        if self._critic_rows:
+            self._critic_rows.write()
         if self._is_team:
             self.masks[:] = self.alive  # PufferLib then ignores decisions of dead fighters
         if self._own_reward:

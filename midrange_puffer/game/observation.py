@@ -10,7 +10,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import HEIGHTS, PLANE, Controls
+from midrange_puffer.game.actions import HEIGHT, HEIGHTS, PLANE, Controls
 from midrange_puffer.game.parameters import FULL, RADAR, has_height, is_team, observed, sizes_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,18 @@ class Rows:
     place: int  # index of the first row's first feature in the observation
 
 
-def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows, ...]:
+# Observations in teams by `sensing` and `dimensions`.
+_OF_TEAMS = {
+    (FULL, 2): _core.TEAM,
+    (RADAR, 2): _core.TEAM_RADAR,
+    (FULL, 3): _core.TEAM_HEIGHT,
+    (RADAR, 3): _core.TEAM_RADAR_HEIGHT,
+}
+
+
+def team_rows(
+    red_size: int, blue_size: int, sensing: str = FULL, dimensions: int = 2
+) -> tuple[Rows, ...]:
     """Returns the kinds of rows of a team's observation, in their order.
 
     Args:
@@ -61,6 +72,7 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
         sensing: "full" or "radar". With "radar", rows "enemy" are contacts, "seeker" are missiles
             with a lock on the fighter, and "radar" are the enemy radars that its warning receiver
             hears.
+        dimensions: 2, or 3 with height.
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
@@ -71,19 +83,26 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
             f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
             f"{_core.MAX_SIDE}, and not both 1"
         )
-    observation = _core.TEAM_RADAR if sensing == RADAR else _core.TEAM
-    kinds = _core.team_rows(observation, *sizes)
+    kinds = _core.team_rows(_OF_TEAMS[sensing, dimensions], *sizes)
     return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in kinds)
 
 
 @cache
+def _team_of(features: int) -> tuple[tuple[Rows, ...], int]:
+    """Returns the rows of a team's observation and the dimensions, by its number of features.
+
+    There are no rows for others. No two observations have the same number of features.
+    """
+    for (sensing, dimensions), size in product(_OF_TEAMS, range(2, _core.MAX_SIDE + 1)):
+        rows = team_rows(size, size, sensing, dimensions)  # they depend on the larger side only
+        if rows[-1].place + rows[-1].rows * rows[-1].features == features:
+            return rows, dimensions
+    return (), 0
+
+
 def rows_of(features: int) -> tuple[Rows, ...]:
     """Returns the rows of a team's observation by its number of features; () for others."""
-    for sensing, size in product((FULL, RADAR), range(2, _core.MAX_SIDE + 1)):
-        rows = team_rows(size, size, sensing)  # the rows depend on the larger side only
-        if rows[-1].place + rows[-1].rows * rows[-1].features == features:
-            return rows
-    return ()
+    return _team_of(features)[0]
 
 
 def sensing_of(rows: Iterable[Rows]) -> str:
@@ -113,14 +132,20 @@ FEATURES: tuple[Feature, ...] = features_of("default")
 STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
+RADAR_HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.RADAR_HEIGHTS[0])
 _CONTROLS_WITH_HEIGHT = {
     len(features_of(observation)): controls
-    for observation, controls in zip(_core.HEIGHTS, HEIGHTS, strict=True)
+    for observations in (_core.HEIGHTS, _core.RADAR_HEIGHTS)
+    for observation, controls in zip(observations, HEIGHTS, strict=True)
 }
+# Numbers of features with sensors, in one against one.
+OF_SENSORS = {len(features_of(name)) for name in (RADAR, *_core.RADAR_HEIGHTS)}
 
 
 def controls_of(features: int) -> Controls:
     """Returns a fighter's controls in the games whose observation has so many features."""
+    if _team_of(features)[1] == HEIGHT.dimensions:
+        return HEIGHT
     return _CONTROLS_WITH_HEIGHT.get(features, PLANE)
 
 
@@ -132,16 +157,17 @@ def levels_of(features: int) -> tuple[int, ...]:
     return _core.action_levels(side, side, controls.dimensions, controls.kinds)
 
 
+_PLAIN = ("default", "stg")  # observations that begin alike
+
+
 def shows(observation: str, features: int) -> bool:
     """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
-    if features in _CONTROLS_WITH_HEIGHT or observation in _core.HEIGHTS:
-        return features == len(features_of(observation))
-    count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
-    if observation == RADAR:
-        return features == of_sensors
-    return features <= count and features != of_sensors
+    count = len(features_of(observation))
+    if features in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS) or observation not in _PLAIN:
+        return features == count
+    return features <= count
 
 
 class Seeing(Protocol):
@@ -194,10 +220,10 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
-    _check_controls(name, features, controls_of(len(features_of(observation))))
-    count = _core.OBSERVATIONS[observation]
-    if len(RADAR_FEATURES) in (features, count):
-        own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
+    count = len(features_of(observation))
+    _check_controls(name, features, controls_of(count))
+    own, other = (RADAR if n in OF_SENSORS else FULL for n in (features, count))
+    if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 

@@ -20,6 +20,7 @@ from midrange_puffer.game.simulation import SOURCES, Simulation
 from midrange_puffer.game.types import FIELDS, KINDS, MISSILE, flown_types, parse_types
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
+STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
 # The state or end of a missile's flight. LOST: another missile killed its target.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
 # The source of a missile's guidance:
@@ -123,8 +124,9 @@ class Paths:
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
         gravity: Of the game [m/s²].
-        types: "aircraft" and "missile" -> of each side -> the name of its type and of the type of
-            the package that this is based on, of each type in a load; empty in the plane.
+        types: "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its
+            load -> the name of its type and of the type of the package that this is based on; empty
+            in the plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -365,12 +367,14 @@ def _types(
     sim: Simulation, env: int
 ) -> tuple[dict[str, list[list[tuple[str, str]]]], list[list[float]]]:
     """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
+    red_size, _ = sizes_of(sim.parameters)
     flown = flown_types(sim.parameters)
     if flown is None:
         return {}, [[sim.parameters["missile_burn_time"]]] * len(SEATS)
     changes = parse_types(sim.parameters["types"])
     drawn = {name: values[env].tolist() for name, values in sim.types.items()}
     numbers = {kind: [[number] for number in drawn[kind]] for kind in KINDS}
+    numbers[MISSILE] = [numbers[MISSILE][0], numbers[MISSILE][red_size]]
     for side, load in enumerate(flown.loads):
         if load:
             numbers[MISSILE][side] = [number for number, _ in load]
@@ -382,7 +386,7 @@ def _types(
     def burns(side: int, number: int) -> float:
         fields = dict(zip(FIELDS[MISSILE], flown.fields[MISSILE][number], strict=True))
         burn = fields["burn_time"] + fields["sustain_time"]
-        return drawn["missile_burn_time_factor"][side] * burn
+        return drawn["missile_burn_time_factor"][side * red_size] * burn
 
     types = {
         kind: [[named(kind, number) for number in of_side] for of_side in numbers[kind]]
@@ -402,6 +406,18 @@ def air(z: float) -> tuple[float, float]:
     temperature = 1 - 0.0065 * min(z, 11_000) / 288.15  # relative to sea level
     density = temperature**4.25588 * math.exp(-max(z - 11_000, 0) / 6341.6)
     return density, 340.294 * math.sqrt(temperature)
+
+
+def clock(bearing: float, above: float = 0.0) -> str:
+    """Returns a direction in words, such as "2 o'clock high": an hour, with the nose at twelve.
+
+    Args:
+        bearing: From the nose, positive to the left [rad].
+        above: Angle above the horizon [rad].
+    """
+    hour = round(-bearing / (math.tau / 12)) % 12 or 12
+    level = " high" if above > STEEP else " low" if above < -STEEP else ""
+    return f"{hour} o'clock{level}"
 
 
 def _loads(path: BodyPath, gravity: float) -> tuple[float, float]:

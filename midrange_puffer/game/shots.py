@@ -61,22 +61,26 @@ class FlyOuts:
         self, parameters: Parameters, types: Mapping[str, list[list[tuple[str, str]]]]
     ) -> None:
         self._parameters, self._types = parameters, types
-        self._cores: dict[tuple[int, int], _core.Core] = {}
+        self._cores: dict[tuple[int, int, int], _core.Core] = {}
 
-    def hits(self, side: int, own: Flight, enemy: Flight, kind: int = 0) -> dict[str, bool]:
+    def hits(
+        self, side: int, own: Flight, enemy: Flight, kind: int = 0, target: int | None = None
+    ) -> dict[str, bool]:
         """Returns True or False by the name of the enemy's evasion: if a side's shot hits it.
 
         The enemy begins each evasion, one of `EVASIONS`, level. `kind` is the place of the
-        missile's type in the load of its fighter.
+        missile's type in the load of its fighter. `target` is the enemy's number; None: in one
+        against one the other fighter.
         """
-        if (side, kind) not in self._cores:
-            self._cores[side, kind] = shots_core(self._game(side, kind))
+        key = side, kind, 1 - side if target is None else target
+        if key not in self._cores:
+            self._cores[key] = shots_core(self._game(*key))
         away = enemy.x - own.x, enemy.y - own.y
         shots = np.repeat(
             _shots(own, enemy, np.array([math.atan2(away[1], away[0])])), len(EVASIONS)
         )
         shots["range"], shots["evasion"] = math.hypot(*away), np.arange(len(EVASIONS))
-        return dict(zip(EVASIONS, self._cores[side, kind].fly_shots(shots).tolist(), strict=True))
+        return dict(zip(EVASIONS, self._cores[key].fly_shots(shots).tolist(), strict=True))
 
     def zones(
         self,
@@ -85,9 +89,9 @@ class FlyOuts:
         count: int,
         progress: Callable[[int], None] = lambda count: None,
     ) -> np.ndarray:
-        """Returns launch zones: the ranges of `SHOWN` on every bearing, by a coarse search.
+        """Returns launch zones in one against one, by a coarse search.
 
-        They are of the first type in the side's load.
+        They are the ranges of `SHOWN` on every bearing, of the first type in the side's load.
 
         Args:
             side: The side that fires.
@@ -98,7 +102,7 @@ class FlyOuts:
         Returns:
             [pairs, edges, bearings], ranges on the ground [m].
         """
-        game = self._game(side)
+        game = self._game(side, 0, 1 - side)
         turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
         shots = [_shots(own, enemy, own.heading + turns) for own, enemy in pairs]
         ahead = np.array([[1.0, 0.0]])
@@ -109,13 +113,13 @@ class FlyOuts:
         ranges = [getattr(edges, name).reshape(len(pairs), count) for name in SHOWN]
         return np.stack(ranges, axis=1)
 
-    def _game(self, side: int, kind: int = 0) -> dict[str, Any]:
-        """Returns the relevant parameters of a side's shots.
+    def _game(self, side: int, kind: int, target: int) -> dict[str, Any]:
+        """Returns the relevant parameters of a side's shots at a fighter.
 
         The core's fly-outs are of red's missiles at blue's aircraft.
         """
         missile, _ = self._types[MISSILE][side][kind]
-        aircraft, _ = self._types[AIRCRAFT][1 - side][0]
+        aircraft, _ = self._types[AIRCRAFT][target][0]
         names = {"red_missile": missile, "blue_aircraft": aircraft, "red_missiles": ""}
         return relevant(dict(self._parameters, **names))
 

@@ -356,9 +356,10 @@ class Simulation:
 
     @property
     def types(self) -> dict[str, np.ndarray]:
-        """The sides' types by name, copies [num_envs, 2]; only with height.
+        """The fighters' types by name, copies [num_envs, fighters]; only with height.
 
         int32: aircraft, missile (indices into `type_names`).
+        All fighters of a side have the same missile and factors.
         float32: factors by which `aircraft_spread` and `missile_spread` vary these: thrust_factor,
         drag_factor, lift_factor, induced_drag_factor; missile_thrust_factor, missile_drag_factor,
         missile_lift_factor, missile_burn_time_factor.
@@ -401,7 +402,7 @@ class Simulation:
         contact of fighter f with the k-th fighter of the other side; zeros if there is no such
         enemy.
 
-        * float32 x y vx vy speed heading: the enemy, as believed.
+        * float32 x y vx vy speed heading, with height also z vz: the enemy, as believed.
         * int32 source: an index into `SOURCES`.
         * int32 age: physics steps since the enemy was last seen, once there was a track.
         * int32 seen: number of physics steps for which the radar has seen the enemy without a
@@ -428,7 +429,7 @@ class Simulation:
     def beliefs(self) -> dict[str, np.ndarray]:
         """Each missile's belief about its target, copies [num_envs, slots]; only with sensors.
 
-        * float32 x y vx vy: the target, as believed.
+        * float32 x y vx vy, with height also z vz: the target, as believed.
         * int32 locked: 1 while its seeker has a lock.
         * int32 unseen: physics steps since the seeker of a locked missile last saw the target.
 

@@ -4,6 +4,9 @@ It answers, for one fighter and one enemy: which missiles in the air will hit? D
 to the left or right evade them, and a missile that the enemy fires now? How far can that missile
 reach at each time?
 
+With height the graph is still a plan: it shows how far everything gets over the ground by a time,
+at whatever height. Every point also has its height.
+
 The C core flies all paths with the game's own steps and guidance; the simulation is not changed.
 See csrc/RULES.md, "Space-time graph".
 """
@@ -13,13 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.parameters import finite, is_team, sizes_of
+from midrange_puffer.game.parameters import finite, has_height, is_team, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 FRONT = 16  # points of a front to each side of straight ahead
-# Unit vectors in all directions, symmetric about x. With 72 the hull is at most 0.1 % too wide.
-_ANGLES = np.arange(72) * (2 * np.pi / 72)
+# Unit vectors to the left half, every 5 degrees: the hull is at most 0.1 % too wide.
+_ANGLES = np.linspace(0, np.pi, 37)
 _NORMALS = np.stack((np.cos(_ANGLES), np.sin(_ANGLES)))
+_LEAST_COSINE = 1e-3  # of a climb, below which a body has no heading
 MAX_STEPS = _core.MAX_ADVANCE // _core.MAX_MOMENTS  # most physics steps from point to point
 LAUNCHED = 0  # slot of the missile that the enemy launches now, in lanes with that launch
 
@@ -31,7 +35,7 @@ class MissilePrediction:
     Attributes:
         slot: its slot.
         owner, target: seats of its launcher and its target.
-        points: float32 [T, 2], positions [m]; not-a-number after its end.
+        points: float32 [T, 2], or with height [T, 3], positions [m]; not-a-number after its end.
         hits: True if it hits its target within the horizon.
         ended: time from now at which it hits, is spent or loses its target [s]; None if it flies
             on.
@@ -57,21 +61,24 @@ class MissilePrediction:
 class SpaceTime:
     """The space-time graph of one seat. Positions float32 in m, times in s from now.
 
-    An escape is full rudder to one side until the tail points at the enemy, then straight on, at
-    full throttle. A fighter that is hit stays where it was hit.
+    A position has D numbers: x and y in the plane, with height x, y and z. An escape is full rudder
+    to one side until the tail points at the enemy, then straight on, at full throttle, with height
+    in a dive of `pilot_dive`. A fighter that is hit stays where it was hit.
 
     Attributes:
         seat: seat of the fighter that the graph is about.
         times: float64 [T], from 0 on.
-        own: [T, 2], the fighter's path with its present controls.
-        escapes: [2, T, 2], its escapes to the left and right from a missile that the enemy launches
+        own: [T, D], the fighter's path with its present controls.
+        escapes: [2, T, D], its escapes to the left and right from a missile that the enemy launches
             now; an escape ends where that missile hits.
-        fronts: [T, M, 2], the threat cone: the farthest points that a missile launched by the enemy
+        fronts: [T, M, D], the threat cone: the farthest points that a missile launched by the enemy
             now can reach by each time, however it is steered. They go from the hardest turn to its
-            left to the hardest turn to its right, as seen from the launch point. A position beyond
-            the front by more than the hit radius is safe until that time. None if the enemy cannot
-            launch: one of the two is dead, or it has no missile left.
-        shots: [2, T, 2], that missile, guided at each escape; not-a-number after its end. None if
+            left to the hardest turn to its right, as seen from the launch point. With height they
+            are the farthest over the ground by any climb or dive, and z is the height at which the
+            missile is then. A position beyond the front by more than the hit radius, at any height,
+            is safe until that time. None if the enemy cannot launch: one of the two is dead, or it
+            has no missile left.
+        shots: [2, T, D], that missile, guided at each escape; not-a-number after its end. None if
             the enemy cannot launch.
         escape_miss: [2], least distance between each escape and its shot within the horizon [m]; 0
             if it hits. None if the enemy cannot launch.
@@ -87,6 +94,11 @@ class SpaceTime:
     escape_miss: np.ndarray | None
     missiles: tuple[MissilePrediction, ...]
 
+    @property
+    def has_height(self) -> bool:
+        """True if the fight is in three dimensions."""
+        return self.own.shape[-1] == 3
+
     def verdict(self, side: int) -> tuple[bool, str]:
         """Returns whether an escape evades all missiles, and the reason.
 
@@ -99,6 +111,8 @@ class SpaceTime:
             missile.escape_miss[side] for missile in self.missiles if missile.target == self.seat
         ]
         fired_now = [] if self.escape_miss is None else [self.escape_miss[side]]
+        if self.has_height and self.escapes[side, -1, 2] < 0:
+            return False, "flies into the ground"
         if 0 in inbound:
             return False, "hit by a missile in the air"
         if 0 in fired_now:
@@ -144,6 +158,9 @@ def spacetime(
     moments, predictions = sim.core.look_ahead(env, seat, steps, count)
 
     own, flown = moments["own"], moments["missiles"]
+    if has_height(sim.parameters):
+        own = np.concatenate((own, moments["own_height"][..., None]), axis=-1)
+        flown = np.concatenate((flown, moments["missile_heights"][..., None]), axis=-1)
     threatened = predictions[LAUNCHED, _core.AHEAD_THREATENED_ESCAPES]
     threat = bool(threatened["present"].all())
     return SpaceTime(
@@ -162,39 +179,52 @@ def spacetime(
 
 
 def _paths(points: np.ndarray, lanes: slice) -> np.ndarray:
-    """Returns the paths in some lanes, [lanes, T, 2], from positions [T, lanes, 2]."""
+    """Returns the paths in some lanes, [lanes, T, D], from positions [T, lanes, D]."""
     return points[:, lanes].swapaxes(0, 1).copy()
 
 
 def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) -> np.ndarray:
     """Returns a fighter's threat cone, in the form of `SpaceTime.fronts`."""
     state = sim.core.get_fighter(env, launcher)
-    cone = sim.core.threat_cone(state["speed"], steps, count)
-    left = np.array([_front(points.reshape(-1, 2).astype(float)) for points in cone])
-    own_frame = np.concatenate((left[:, ::-1], left[:, 1:] * (1, -1)), axis=1)
-    ahead = np.array((state["direction_x"], state["direction_y"]))
+    level = np.array((state["direction_x"], state["direction_y"]))
+    ahead = level / max(np.hypot(*level), _LEAST_COSINE)
+    if has_height(sim.parameters):
+        cone = sim.core.high_threat_cone(env, launcher, steps, count)
+        cone = cone.reshape(count, -1, 3).astype(float)
+    else:
+        cone = sim.core.threat_cone(state["speed"], steps, count)
+        cone = cone.reshape(count, -1, 2).astype(float)
+    left = np.array([_front(points) for points in cone])
+    right = left[:, 1:].copy()
+    right[..., 1] *= -1
+    fronts = np.concatenate((left[:, ::-1], right), axis=1)
     rotation = np.stack((ahead, (-ahead[1], ahead[0])))
-    return ((state["x"], state["y"]) + own_frame @ rotation).astype(np.float32)
+    fronts[..., :2] = (state["x"], state["y"]) + fronts[..., :2] @ rotation
+    return fronts.astype(np.float32)
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """Returns the border of the convex hull of points [n, 2] and their mirror images, [FRONT, 2].
+    """Returns the border of the convex hull of points [n, D] and their mirror images, [FRONT, D].
 
-    The border's points lie in directions from straight ahead to the left end of the hull. Points
-    that are not-a-number, those of spent missiles, are skipped.
+    The hull is that of x and y. The border's points lie in directions from straight ahead to the
+    left end of the hull. The height of each is that of the farthest point towards its side of the
+    hull. Points that are not-a-number, those of spent missiles, are skipped.
     """
     points = points[np.isfinite(points[:, 0])]
     if len(points) == 0:
-        return np.zeros((FRONT, 2))
-    points = np.concatenate((points, points * (1, -1)))
-    support = (points @ _NORMALS).max(axis=0)  # the hull: all x with x . normal <= support
+        return np.zeros((FRONT, points.shape[1]))
+    x, y = points[:, 0], np.abs(points[:, 1])
+    reach = np.stack((x, y), axis=-1) @ _NORMALS
+    support = reach.max(axis=0)  # the hull: all x with x . normal <= support, and the mirror image
     surrounds = (support > 0).all()
-    last = np.pi if surrounds else np.arctan2(points[:, 1], points[:, 0]).max()
+    last = np.pi if surrounds else np.arctan2(y, x).max()
     directions = np.linspace(0, last, FRONT)
     rays = np.stack((np.cos(directions), np.sin(directions)), axis=-1)
     facing = rays @ _NORMALS
     leaves = np.where(facing > 1e-6, support / np.maximum(facing, 1e-6), np.inf)
-    return rays * leaves.min(axis=1, keepdims=True)
+    border = rays * leaves.min(axis=1, keepdims=True)
+    heights = points[reach.argmax(axis=0), 2:][leaves.argmin(axis=1)]
+    return np.concatenate((border, heights), axis=1)
 
 
 def _missile(

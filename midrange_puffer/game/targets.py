@@ -49,4 +49,7 @@ def _sight(sim: Simulation, fighter: int, env: int) -> tuple[np.ndarray, np.ndar
     dx, dy = body["x"] - body["x"][fighter], body["y"] - body["y"][fighter]
     square = dx * dx + dy * dy
     ahead = dx * body["c"][fighter] + dy * body["s"][fighter]
+    if "z" in body:
+        dz = body["z"] - body["z"][fighter]
+        square, ahead = square + dz * dz, ahead + dz * body["u"][fighter]
     return square, ahead / np.maximum(np.sqrt(square), np.float32(1))

@@ -7,6 +7,7 @@ from torch import nn
 from midrange_puffer import _learner
 from midrange_puffer.game.observation import enemies_of, rows_of
 from midrange_puffer.policies.actors import STD, GaussianActor, LevelActor
+from midrange_puffer.policies.critic import Critic
 from midrange_puffer.policies.networks import Policy
 
 
@@ -67,6 +68,19 @@ def make_network(
         learns,
         entities=entities,
     )
+
+
+def make_critic_network(critic: Critic, threads: int = 1) -> _learner.Network:
+    """Returns a C network of a central critic's shape, without its weights."""
+    view = critic.view
+    kinds = [
+        (kind.fighters * kind.rows, kind.features, kind.place, kind.rows, kind.stride)
+        for kind in view.pooled
+    ]
+    no_targets = 0
+    entities = (view.plain, critic.entity_size, no_targets, kinds) if kinds else None
+    widths = (critic.hidden_size,) * critic.hidden_layers
+    return _learner.Network(view.width, widths, (), None, STD, threads, entities=entities)
 
 
 def flat_copy(policy: nn.Module) -> torch.Tensor:

@@ -75,6 +75,24 @@ class EntityEncoder(nn.Module):
         return torch.cat(parts, dim=1)
 
 
+def mlp(width: int, hidden_size: int, hidden_layers: int) -> nn.Sequential:
+    """Returns hidden layers, each with a GELU, for inputs of `width` features."""
+    layers: list[nn.Module] = []
+    for size in (width, *[hidden_size] * (hidden_layers - 1)):
+        layers += [nn.Linear(size, hidden_size), nn.GELU()]
+    return nn.Sequential(*layers)
+
+
+def initialise_hidden(encoder: nn.Module, pooling: nn.Module | None = None) -> None:
+    """Sets orthogonal weights of hidden layers, and of layers whose outputs are pooled."""
+    for layer in encoder.modules():
+        if isinstance(layer, nn.Linear):
+            layer_init(layer)
+    if pooling is not None:
+        for weight in pooling.parameters():
+            nn.init.orthogonal_(weight, math.sqrt(2))  # PufferLib's `layer_init` needs a bias
+
+
 class Policy(PolicyModule):
     """The package's policy: hidden layers, an actor and a critic.
 
@@ -120,10 +138,7 @@ class Policy(PolicyModule):
         levels = getattr(actions, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
         self.action_size = actions.shape[0]
-        layers: list[nn.Module] = []
-        for size in (width, *[hidden_size] * (hidden_layers - 1)):
-            layers += [nn.Linear(size, hidden_size), nn.GELU()]
-        self.encoder = nn.Sequential(*layers)
+        self.encoder = mlp(width, hidden_size, hidden_layers)
         if levels is None:
             self.actor = GaussianActor(hidden_size, actions.low, actions.high)
         elif self.rows:
@@ -146,12 +161,7 @@ class Policy(PolicyModule):
         If it fired in every second decision, a fighter would have spent its six missiles after half
         a minute and would never explore *when* to fire.
         """
-        for layer in self.encoder:
-            if isinstance(layer, nn.Linear):
-                layer_init(layer)
-        if self.rows:
-            for weight in self.pooling.parameters():
-                nn.init.orthogonal_(weight, math.sqrt(2))  # PufferLib's `layer_init` needs a bias
+        initialise_hidden(self.encoder, self.pooling if self.rows else None)
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)
 

@@ -163,7 +163,7 @@ class Frames:
     # Bodies
 
     def _fighter(self, path: FighterPath, pilot: str) -> "_Body":
-        name = self._name(AIRCRAFT, path.side)
+        name = self._name(AIRCRAFT, path.number)
         properties = f"{name},Type=Air+FixedWing,Pilot={_text(pilot)},{_side(path.side)}"
         return _Body(self._fighter_id(path.number), path, properties)
 
@@ -176,11 +176,11 @@ class Frames:
         )
         return _Body(f"{self._first_id + FIRST_MISSILE + number:x}", path, properties)
 
-    def _name(self, kind: str, side: int, place: int = 0) -> str:
-        """Returns the properties that name the type of a side's fighters, or a missile's place."""
+    def _name(self, kind: str, number: int, place: int = 0) -> str:
+        """Returns the properties that name the type of a fighter, or of a side's missile."""
         if not self._paths.types:
             return "Name=Fighter" if kind == AIRCRAFT else "Name=Missile"
-        name, base = self._paths.types[kind][side][place]
+        name, base = self._paths.types[kind][number][place]
         return f"Name={NAMES[base]}" if name == base else f"Name={NAMES[base]},LongName={name}"
 
     def _fighter_id(self, number: int) -> str:

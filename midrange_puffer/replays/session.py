@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import PLANE, controls_in
+from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
     HUMAN,
@@ -134,9 +134,9 @@ class PilotCrew:
         copy_bodies(sim, self._copy)
         self._copy.step()
         given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
-        # A human has wingmen in teams only, and these fly in the plane.
-        commands = np.zeros((len(self.fighters), PLANE.count), np.float32)
-        for column, name in enumerate(PLANE.names[:FIRE]):
+        names = controls_in(sim.parameters["dimensions"]).names
+        commands = np.zeros((len(self.fighters), len(names)), np.float32)
+        for column, name in enumerate(names[:FIRE]):
             commands[:, column] = given[f"{name}_command"][self.fighters]
         for row, fighter in zip(commands, self.fighters, strict=True):
             if given["fire"][fighter]:
@@ -156,9 +156,10 @@ class Session:
     """A series of engagements between two contestants, each flown in real time.
 
     Args:
-        contestants: Contestants that fly red and blue: "human", a pilot's name, a policy on the
-            CPU, or a function of observations. In teams also a list with a contestant for each
-            fighter of the side, at most one of them a human; "human" alone has wingmen WINGMEN.
+        contestants: Contestants that fly red and blue: "human", "agent" (the caller sets its
+            `commands`), a pilot's name, a policy on the CPU, or a function of observations. In
+            teams also a list with a contestant for each fighter of the side, at most one of them a
+            human; "human" alone has wingmen WINGMEN.
             The first contestant beside a human also flies the human's first fighter once the
             human has left it.
         names: The contestants' names.
@@ -169,9 +170,10 @@ class Session:
     Attributes:
         sim, paths, recorder: The present fight.
         humans: Numbers of the fighters that humans fly, at most one of a side.
+        agents: Numbers of the fighters whose commands the caller sets before each step.
         engagement: The start of the seed that the fight has.
-        commands: float32 [fighters, controls], given with the next decision. A human's rudder,
-            climb and throttle stay as they are set; a fire command is given once.
+        commands: float32 [fighters, controls], given with the next decision. Rudder, climb and
+            throttle of a human or agent stay as they are set; a fire command is given once.
         paused: True while time stands still.
         time_scale: Time of the fight per real time, one of TIME_SCALES.
 
@@ -248,7 +250,10 @@ class Session:
     def _make_simulation(self) -> None:
         """Makes the simulation; fighters that a human may take over are agents in it."""
         flown_by, sizes = self._flown_by(), sizes_of(self._game)
-        self.humans = [number for number, contestant in enumerate(flown_by) if contestant == HUMAN]
+        self.humans, self.agents = (
+            [number for number, contestant in enumerate(flown_by) if contestant == name]
+            for name in (HUMAN, AGENT)
+        )
         self._pilots = [
             contestant
             if isinstance(contestant, str) and self.human_beside(number) is None
@@ -271,7 +276,7 @@ class Session:
         """Returns the crews of all agents that no human flies."""
         crews = []
         for index, (contestant, numbers) in enumerate(self._groups()):
-            if contestant is None or self._pilots[numbers[0]] != AGENT:
+            if contestant in (None, AGENT) or self._pilots[numbers[0]] != AGENT:
                 continue
             if isinstance(contestant, str):
                 crews.append(

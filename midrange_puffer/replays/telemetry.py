@@ -60,7 +60,7 @@ class Telemetry:
     """
 
     def __init__(self, port: int = PORT, host: str = LOOPBACK, password: str | None = None) -> None:
-        self._server = _listen(host, port)
+        self._server = listen(host, port)
         self._hashes = _hashes(password) if password else None
         self._clients: list[_Client] = []
         self._fight: _Fight | None = None
@@ -336,8 +336,12 @@ class _Client:
                 pass
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens and does not block."""
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens and does not block.
+
+    Raises:
+        UsageError: The port or the address is wrong or in use.
+    """
     if not 0 <= port <= MOST_PORT:
         raise UsageError(f"port {port}: must be from 0 to {MOST_PORT}; 0 = any free one")
     try:

@@ -217,7 +217,7 @@ class Trainer(AbstractContextManager["Trainer"]):
     @property
     def policy(self) -> nn.Module:
         """The policy that learns, on its device."""
-        return self._stages.trainer.uncompiled_policy
+        return self._stages.trainer.actor
 
     @property
     def difficulty(self) -> float | None:

@@ -16,6 +16,7 @@ import torch
 
 from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.policies.actors import PolicyModule
+from midrange_puffer.policies.critic import ActorCritic
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.puffer_import import contained
@@ -45,7 +46,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
     Args:
         settings: section [train] without any "auto".
         vecenv: the source of the experience.
-        policy: the policy that acts and learns.
+        policy: the policy that acts and learns, with its central critic if it has one.
         logger: as PuffeRL wants it; None: nothing is logged.
         profile: where the parts of an update are timed; None: a new one.
         title: a name for the dashboard.
@@ -91,7 +92,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
         torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
         torch.backends.cudnn.allow_tf32 = settings.tf32
         if settings.engine == "native":
-            assert isinstance(policy, Policy)  # `settle` gives this engine to no other
+            assert isinstance(policy, (Policy, ActorCritic))  # `settle` gives it to no other
             self.engine = NativeEngine(policy, self.optimizer, settings)
         else:
             self.policy = ranks.share(self.policy)

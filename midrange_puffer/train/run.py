@@ -57,7 +57,7 @@ PATIENCE = 10.0  # s that a restarted job waits for its earlier processes to end
 # Prefixes of the keys that shape policy and optimizer: a resumed run cannot change them.
 FIXED = (
     "base.policy_name", "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
-    "train.optimizer",
+    "train.optimizer", "train.critic",
     *(f"env.{name}" for name in model_file.SHAPING),
 )  # fmt: skip
 

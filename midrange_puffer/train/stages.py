@@ -25,6 +25,7 @@ from midrange_puffer.policies.networks import fit_to_team
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.central import with_critic
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers, open_trackers
 from midrange_puffer.train.pool import Pool
@@ -134,7 +135,10 @@ class Stages:
         with ExitStack() as stack:
             envs = self._source.make_envs(self._curriculum.config, pool_path)
             stack.enter_context(closing(envs))
-            fit_to_team(policy, envs.single_observation_space.shape[0])
+            config = self._curriculum.config
+            spaces = model_file.policy_spaces(config.env)
+            fit_to_team(policy, spaces.single_observation_space.shape[0])
+            policy = with_critic(policy, config)
             self.trainer = self._source.trainer(
                 run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters,
                 self._profile,

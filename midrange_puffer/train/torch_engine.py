@@ -13,6 +13,7 @@ from midrange_puffer.config.sections import TrainConfig
 from midrange_puffer.game.actions import within_limits
 from midrange_puffer.game.observation import controls_of
 from midrange_puffer.policies.actors import PolicyModule, draw, judge, noise_for
+from midrange_puffer.policies.critic import ActorCritic
 from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train.engine import BeginPart, Outputs, TimeStep
 from midrange_puffer.train.experience import Segments
@@ -147,9 +148,11 @@ class TorchEngine:
 
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
-        parameters, limit = self._policy.parameters(), self.settings.max_grad_norm
+        policy, limit = self._bare_policy, self.settings.max_grad_norm
+        networks = (policy.actor, policy.critic) if isinstance(policy, ActorCritic) else (policy,)
         self._scaler.unscale_(self._optimizer)
-        torch.nn.utils.clip_grad_norm_(parameters, limit)
+        for network in networks:
+            torch.nn.utils.clip_grad_norm_(network.parameters(), limit)
         self._scaler.step(self._optimizer)
         self._scaler.update()
         self._optimizer.zero_grad()

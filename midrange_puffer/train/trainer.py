@@ -17,8 +17,9 @@ from midrange_puffer.config.key import Value
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import networks
 from midrange_puffer.policies.actors import PolicyModule
+from midrange_puffer.policies.critic import actor_of
 from midrange_puffer.policies.models import parse_metadata
-from midrange_puffer.train import ranks, run_folder, trainer_state
+from midrange_puffer.train import central, ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import Buffer
 from midrange_puffer.train.loggers import Loggers
@@ -97,6 +98,11 @@ class StageTrainer(RolloutPuffeRL):
         if not ranks.is_first():  # the saved generators are rank 0's; others draw differently
             trainer_state.seed_everything(settings.seed)
         self._set_rate()
+
+    @property
+    def actor(self) -> PolicyModule:
+        """The policy that flies and is saved, without a central critic."""
+        return actor_of(self.uncompiled_policy)
 
     @property
     def done(self) -> bool:
@@ -210,7 +216,7 @@ class StageTrainer(RolloutPuffeRL):
         metrics = self._row.ratings
         for rater in self.raters:
             if rater.is_due(self.epoch, self.global_step, self.done):
-                policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
+                policy = copy.deepcopy(self.actor).cpu().eval()
                 name = Path(run_folder.model_name(self.epoch)).stem
                 with torch.random.fork_rng(devices=[]):  # raters do not change the training
                     metrics |= rater.rate(policy, name, self.global_step)
@@ -253,7 +259,7 @@ class StageTrainer(RolloutPuffeRL):
 
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Replaces the policy's weights; the optimizer begins anew."""
-        self.uncompiled_policy.load_state_dict(weights)
+        self.actor.load_state_dict(weights)
         for averages in self.optimizer.state.values():
             for average in averages.values():
                 average.zero_()
@@ -278,9 +284,10 @@ class StageTrainer(RolloutPuffeRL):
             "curriculum": self.curriculum.state,
             "metadata": self.metadata,
             "reference": self.engine.reference,
+            "critic": central.critic_weights(self.uncompiled_policy),
             **trainer_state.generators(),
         }
-        weights = self.uncompiled_policy.state_dict()
+        weights = self.actor.state_dict()
         self.model_path = run_folder.save(self.run, weights, state)
         if self.pool is not None:
             self.pool.add(self.model_path, self.global_step)
@@ -288,6 +295,7 @@ class StageTrainer(RolloutPuffeRL):
     def _restore(self, state: dict[str, Any]) -> None:
         """Goes on from a saved state, with the settings of the present configuration."""
         path = self.run.folder / run_folder.STATE
+        central.set_critic(self.uncompiled_policy, state["critic"], path)
         trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
         self.engine.load()
         trainer_state.set_reference(self.engine, state["reference"], path)

@@ -19,6 +19,7 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import read_torch
 from midrange_puffer.policies.models import METADATA, MODELS, checked_metadata
+from midrange_puffer.policies.networks import are_usable
 from midrange_puffer.train.engine import Engine
 from midrange_puffer.train.optimizer import HEAVYBALLS, MOMENTUM, Muon
 
@@ -138,6 +139,7 @@ def load(path: Path) -> dict[str, Any]:
     # Older states lack these.
     state.setdefault("metadata", {})
     state.setdefault("reference", None)
+    state.setdefault("critic", None)
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
             value = reprlib.repr(state[name]) if name in state else "missing"
@@ -217,6 +219,16 @@ def _is_reference(value: object) -> bool:
     )
 
 
+def _is_critic(value: object) -> bool:
+    return value is None or (
+        isinstance(value, dict)
+        and all(
+            isinstance(name, str) and _is_whole(weight) and are_usable(weight)
+            for name, weight in value.items()
+        )
+    )
+
+
 def _is_cuda_rng(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(state, torch.Tensor) and state.dtype == torch.uint8 and state.ndim == 1
@@ -255,6 +267,7 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "curriculum": (partial(_is, _CurriculumState | None), "a stage with its start and scores"),
     "metadata": (_is_metadata, METADATA),
     "reference": (_is_reference, "the parameters of a policy, finite float32"),
+    "critic": (_is_critic, "the weights of a critic by name"),
     "torch_rng": (partial(_is_state, torch.Generator().set_state), "torch's state"),
     "cuda_rng": (_is_cuda_rng, "CUDA's states, bytes of each device"),
     "numpy_rng": (_is_numpy_rng, "a state of numpy's RandomState"),

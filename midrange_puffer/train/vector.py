@@ -15,6 +15,7 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange, env_class
 from midrange_puffer.errors import UserError
+from midrange_puffer.game.critic_views import OWN_CRITIC
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
@@ -108,6 +109,8 @@ class VecEnv:
         vec = config.vec
         options: dict[str, Any] = {}
         env = {**config.env, "pool": pool, "name": config.base.env_class}
+        if config.train.critic != OWN_CRITIC:
+            env["critic"] = config.train.critic
         backend: Any = vec.backend  # PufferLib's annotation has only classes
         if vec.backend == "Multiprocessing":
             backend = Workers

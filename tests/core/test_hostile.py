@@ -278,6 +278,7 @@ def test_numbers_that_are_not_whole_are_no_indices(number):
         lambda: sim.advance(number),
         lambda: sim.core.look_ahead(0, 0, number, 1),
         lambda: sim.core.threat_cone(300, 1, number),
+        lambda: Simulation(dimensions=3).core.high_threat_cone(0, 0, 1, number),
     ):
         with pytest.raises(TypeError, match="integer"):
             call()
@@ -327,7 +328,7 @@ def refuses(sim: Simulation, snapshot: bytes, reason: str = "snapshot") -> None:
 RESTORE_IN_A_THREAD = """
 import threading
 from midrange_puffer import Simulation
-sim = Simulation(2, 0, red_size=8, blue_size=8, sensing="radar")
+sim = Simulation(2, 0, red_size=8, blue_size=8, sensing="radar", dimensions=3)
 state = sim.snapshot()
 sim.step()
 threading.stack_size(160 * 1024)

@@ -71,7 +71,7 @@ def calls(core: _core.Core) -> dict[str, Callable[[], object]]:
 
 
 NEED_NO_STATE = {"fly_shots", "threat_cone"}
-ONLY_WITH_HEIGHT = {"types"}  # reads the state by `read`
+ONLY_WITH_HEIGHT = {"types", "high_threat_cone"}
 
 
 def test_no_call_is_forgotten_here():
@@ -200,6 +200,14 @@ def test_threads_that_do_everything_with_one_core_are_refused_or_served():
     core = make_core()
     work = [core.take_records, *([lambda: [call() for call in calls(core).values()]] * 3)]
     assert hammer(work).keys() <= {"done", "busy", "full"}
+
+
+def test_calls_of_games_with_height_are_refused_while_another_is_under_way():
+    sim = Simulation(NUM_ENVS, dimensions=3)
+    thread = in_flight(sim.core)
+    assert is_refused(lambda: sim.core.types())
+    assert is_refused(lambda: sim.core.high_threat_cone(0, 0, 1, 2))
+    thread.join()
 
 
 def test_threads_that_step_one_environment_are_refused_or_served():

@@ -135,7 +135,7 @@ def test_the_view_from_the_side_has_red_at_the_left_and_heights_to_scale(page, r
 
 @NEEDED
 def test_views_that_height_lacks_are_left_out(page):
-    for element in ("view-plane", "view-red", "view-blue", "picture", "graph"):
+    for element in ("view-red", "view-blue", "picture", "graph"):
         assert not is_shown(page, element)
     assert "With height there is no space-time graph" in text(page, "caption")
     assert "at its present height, course and speed" in text(page, "caption")

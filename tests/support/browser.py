@@ -39,6 +39,7 @@ OPTIONS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
     "--remote-debugging-pipe",
+    "--enable-unsafe-swiftshader",  # WebGL without a graphics card
 )
 
 
@@ -191,6 +192,8 @@ class Browser:
             self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             self.errors.append(json.dumps(parameters["exceptionDetails"]))
+        elif parameters.get("entry", {}).get("source") == "rendering":
+            pass  # a warning of slow WebGL, without a graphics card
         elif method == "Runtime.consoleAPICalled" or method == "Log.entryAdded":
             self.errors.append(json.dumps(parameters))
 

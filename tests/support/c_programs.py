@@ -9,7 +9,7 @@ from places import CSRC, SUPPORT
 
 ISA = "portable"  # one kernel is enough: the flags say for what it is compiled
 # The games of csrc/isas.h that the programs have, (side, dimensions): kernels take long to compile.
-GAMES = ((1, 2), (2, 2), (1, 3))
+GAMES = ((1, 2), (2, 2), (1, 3), (2, 3))
 OPTIONS = ["-std=c11", "-w", "-Wno-psabi", f"-I{CSRC}", f"-DMR_ISAS(X)=X({ISA})"]
 
 Units = dict[str, list[object]]  # object file -> its source, with macros

@@ -76,7 +76,14 @@ static void update(const char *name, const MrShape *shape) {
   void *actions = draw_actions(shape, DECISIONS);
   int64_t rows[SEGMENTS];
   for (int i = 0; i < SEGMENTS; i++) rows[i] = SEGMENTS - 1 - i;
-  MrExperience experience = {HORIZON, observations, actions, proximal, before};
+  MrExperience experience = {
+      .horizon = HORIZON,
+      .observations = observations,
+      .width = shape->features,
+      .actions = actions,
+      .proximal = proximal,
+      .values = before,
+  };
   MrChoice choice = {rows, NULL, DECISIONS};
   mr_learner_score(learner, &experience, &choice, logprobs, values);
   print(name, "logprobs", logprobs, DECISIONS);
@@ -115,8 +122,8 @@ int main(void) {
   team.own = 11;
   team.kinds = 2;
   team.entity_size = 32;
-  team.rows[0] = (MrEntityRows){.rows = 3, .features = 12, .place = 11};
-  team.rows[1] = (MrEntityRows){.rows = 4, .features = 6, .place = 47};
+  team.rows[0] = (MrEntityRows){.rows = 3, .features = 12, .place = 11, .each = 3};
+  team.rows[1] = (MrEntityRows){.rows = 4, .features = 6, .place = 47, .each = 4};
   team.targets = 0;
   team.levels[2] = 4;
   height.heads = 4;

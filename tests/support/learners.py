@@ -14,6 +14,7 @@ from torch.distributions import Categorical
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.native import parts
+from midrange_puffer.train.central import with_critic
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED, Segments
 from midrange_puffer.train.loggers import Loggers
@@ -38,7 +39,8 @@ def small_trainer(folder: Path, *options: str) -> Iterator[StageTrainer]:
         curriculum = Curriculum(run.config, None)
         vecenv = VecEnv(make_env, curriculum.config)
         stack.enter_context(contextlib.closing(vecenv))
-        yield StageTrainer(run, curriculum, vecenv, first_policy(run), Loggers("run", []))
+        policy = with_critic(first_policy(run), run.config)
+        yield StageTrainer(run, curriculum, vecenv, policy, Loggers("run", []))
 
 
 def invent(trainer: StageTrainer, seed: int, staleness: float = 0.5) -> None:

@@ -1,8 +1,10 @@
 """Helpers to read the page of a fight and its state in a browser."""
 
 import base64
+import io
 
 import numpy as np
+from PIL import Image
 
 TYPES = {"float32": "<f4", "int16": "<i2"}
 
@@ -60,3 +62,13 @@ def colour_count(page, element):
           return new Set(new Uint32Array(area.data.buffer)).size;
         }})()"""
     )
+
+
+def screenshot(page, element) -> np.ndarray:
+    """Returns an element as the window shows it, uint8 [height, width, 3]."""
+    clip = page.evaluate(
+        "(({ x, y, width, height }) => ({ x, y, width, height, scale: 1 }))"
+        f"(document.getElementById('{element}').getBoundingClientRect())"
+    )
+    data = page.call("Page.captureScreenshot", format="png", clip=clip)["data"]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))

@@ -1,7 +1,10 @@
 """The page to play on in a browser: waits, and fingers on its screen."""
 
+import base64
 import time
 from collections.abc import Callable
+
+from pages import click, text
 
 PATIENCE = 60.0  # s
 
@@ -24,6 +27,51 @@ def press(page, code: str) -> None:
     """Presses a key and lets it go."""
     for kind in ("keyDown", "keyUp"):
         key(page, code, kind)
+
+
+def choose(page, element: str, value: object) -> None:
+    """Sets a field beside the view."""
+    page.evaluate(
+        f"{{ const e = document.getElementById('{element}'); "
+        f"e[e.type === 'checkbox' ? 'checked' : 'value'] = {value!r}; "
+        f"e.dispatchEvent(new Event('change')); }}".replace("True", "true").replace(
+            "False", "false"
+        )
+    )
+
+
+def seconds(page) -> float:
+    """Returns the time of the fight [s]."""
+    minutes, rest = text(page, "time-words").split(":")
+    return 60 * int(minutes) + float(rest)
+
+
+def fast(page) -> None:
+    """Lets time pass as fast as it can."""
+    for _ in range(4):
+        click(page, "faster")
+
+
+def give(page, path) -> None:
+    """Chooses a file."""
+    root = page.call("DOM.getDocument")["root"]["nodeId"]
+    node = page.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
+
+
+def saved(page) -> bytes:
+    """Presses the button that saves a replay; returns the file."""
+    page.evaluate(
+        "void (window.saved = new Promise((done) => { "
+        "const make = URL.createObjectURL; "
+        "URL.createObjectURL = (blob) => { blob.arrayBuffer().then(done); return make(blob); }; "
+        "HTMLAnchorElement.prototype.click = () => {}; }))"
+    )
+    click(page, "save")
+    data = page.evaluate(
+        "saved.then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))))"
+    )
+    return base64.b64decode(data)
 
 
 class Fingers:

@@ -64,7 +64,8 @@ def gradient(policy, bare, experience) -> list[float]:
     of_policy = policy_loss(ratio, advantages, clip=0.2)
     of_values = value_loss(values.view(returns.shape), torch.zeros_like(returns), returns, clip=0.2)
     (of_policy + of_values - entropy.mean()).backward()
-    return torch.cat([one.grad.flatten() for one in bare.parameters()]).tolist()
+    gradients = [one.grad.flatten() for one in bare.parameters() if one.requires_grad]
+    return torch.cat(gradients).tolist()
 
 
 def native_gradient(policy, experience) -> torch.Tensor:

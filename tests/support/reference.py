@@ -307,6 +307,10 @@ class Engagement:
         """Returns the line to another body; only its direction counts."""
         return other.x - fighter.x, other.y - fighter.y
 
+    def ahead(self, body: Body, other: Body) -> float:
+        """Returns the cosine of the angle at which a body sees another off its nose."""
+        return off_boresight(body, other.x - body.x, other.y - body.y)[0]
+
     def toward_target(self, missile: Missile) -> tuple[float, float]:
         target = self.fighters[missile.target]
         return target.x - missile.x, target.y - missile.y

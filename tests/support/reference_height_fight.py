@@ -21,6 +21,7 @@ from midrange_puffer.game.parameters import PARAMETERS
 UP = law.UP
 HEIGHT_DRAW = 256
 TYPE_DRAW, AIRCRAFT_DRAWS, MISSILE_DRAWS = 257, (258, 259), (260, 261)
+WINGMAN_DRAW = 262  # of the aircraft of the second fighter of each side
 CLOCK = 300.0  # s
 NEAR_FIGHTER, NEAR_MISSILE, NEAR_TIME = 10_000.0, 5_000.0, 10.0
 INBOUND, OWN = 3, 2  # missiles that are observed
@@ -83,11 +84,11 @@ class Missile(Body):
     owner: int = RED
     age: int = 0
     kind: int = 0
+    target: int | None = None  # by default the other one of two
 
-    @property
-    def target(self) -> int:
-        """The fighter that it flies at."""
-        return 1 - self.owner
+    def __post_init__(self) -> None:
+        if self.target is None:
+            self.target = 1 - self.owner
 
 
 def sight(origin: Body, other: Body) -> tuple[np.ndarray, np.ndarray, float]:
@@ -193,10 +194,14 @@ def type_names(p: Parameters, name: str) -> list[str]:
     return [*package, *(own for own, _, base in heads if base in package)]
 
 
-def draw(p: Parameters, seed: int, engagement: int, episode: int, seat: int) -> Drawn:
-    """Returns what a side draws for an episode."""
+def draw(
+    p: Parameters, seed: int, engagement: int, episode: int, seat: int, place: int = 0
+) -> Drawn:
+    """Returns what a side draws for an episode, with the aircraft of a fighter in it."""
     side = ("red", "blue")[seat]
     numbers = uniform4(seed, engagement, episode, TYPE_DRAW)
+    if place:
+        numbers[:2] = uniform4(seed, engagement, episode, WINGMAN_DRAW + place - 1)[:2]
 
     def chosen(kind: str, number: float) -> str:
         order = type_names(p, f"{side}_{kind}")
@@ -294,7 +299,7 @@ class Fight(Engagement):
         for seat, (fighter, kind) in enumerate(zip(self.fighters, fire, strict=True)):
             last, interval = fighter.last_launch, self.steps("launch_interval")
             rested = last is None or self.time - last >= interval
-            alive = fighter.alive and self.fighters[1 - seat].alive
+            alive = fighter.alive and self.fighters[1 - seat].alive and self.has_track(seat)
             if kind and rested and alive and fighter.left[kind - 1] > 0:
                 fighter.left[kind - 1] -= 1
                 fighter.last_launch = self.time
@@ -302,16 +307,24 @@ class Fight(Engagement):
                 state[:3] += self.p["missile_launch_offset"] * fighter.direction
                 self.missiles.append(Missile(state, owner=seat, kind=kind - 1))
 
+    def target_of(self, missile: Missile) -> Fighter:
+        return self.fighters[missile.target]
+
+    def reaches(self, seat: int, enemy: int) -> Sequence[Reach]:
+        """Returns the reach of a fighter's missiles on an enemy, by kind."""
+        return self.reach[seat]
+
+    def enemy_seat(self, seat: int) -> int:
+        """Returns the number of the enemy that a fighter's pilot flies against."""
+        return 1 - seat
+
     def fields_of(self, missile: Missile) -> Fields:
         return self.types[missile.owner].missiles[missile.kind]
 
     def step(self, commands: Sequence[tuple[tuple[float, float], float, int]]) -> None:
         """Advances by one physics step; the last one of a decision restores the directions."""
         before = [sight(m, self.fighters[m.target]) for m in self.missiles]
-        asked = [
-            law.guide(self.fields_of(m), r, w, m.direction, m.speed, self.p["gravity"])
-            for m, (r, w, _) in zip(self.missiles, before, strict=True)
-        ]
+        asked = [self.asked(m) for m in self.missiles]
         for seat, (stick, throttle, _) in enumerate(commands):
             self.fly_fighter(seat, stick, throttle)
         for missile, lift in zip(self.missiles, asked, strict=True):
@@ -334,13 +347,28 @@ class Fight(Engagement):
             for m, hit in zip(self.missiles, hits, strict=True)
             if not hit and self.fighters[m.target].alive and not self.spent(m)
         ]
+        self.straighten()
+
+    def asked(self, missile: Missile) -> np.ndarray:
+        """Returns the lift that guidance asks for."""
+        r, w, _ = sight(missile, self.aim(missile))
+        fields, g = self.fields_of(missile), self.p["gravity"]
+        return law.guide(fields, r, w, missile.direction, missile.speed, g)
+
+    def straighten(self) -> None:
+        """Restores the lengths of all directions after the last step of a decision."""
         if self.time % self.p["substeps"] == 0:
             for body in (*self.fighters, *self.missiles):
                 if getattr(body, "alive", True):
                     body.state[3:6] *= 1.5 - body.direction @ body.direction / 2
 
     def fly_fighter(self, seat: int, stick: tuple[float, float], throttle: float) -> None:
-        fighter = self.fighters[seat]
+        """Moves the actuators of a fighter, and flies it while it lives."""
+        self.fly_body(self.fighters[seat], seat, stick, throttle)
+
+    def fly_body(
+        self, fighter: Fighter, seat: int, stick: tuple[float, float], throttle: float
+    ) -> None:
         rates = [self.p[f"fighter_{name}_rate"] for name in ("rudder", "climb", "throttle")]
         most = np.array(rates) * self.dt
         state, g = fighter.state, self.p["gravity"]
@@ -357,7 +385,7 @@ class Fight(Engagement):
         missile.age += 1
 
     def spent(self, missile: Missile) -> bool:
-        fields, target = self.fields_of(missile), self.fighters[missile.target]
+        fields, target = self.fields_of(missile), self.target_of(missile)
         if missile.age >= whole_steps(fields["life"], self.dt) or self.below(
             "ground", missile.z, 0
         ):
@@ -405,6 +433,9 @@ class Fight(Engagement):
     def range(self, fighter: Body, other: Body) -> float:
         return sight(fighter, other)[2]
 
+    def ahead(self, body: Body, other: Body) -> float:
+        return off_nose(body, other)
+
     def line(self, fighter: Body, other: Body) -> tuple[float, float]:
         """Returns the horizontal part of the unit vector to another body."""
         x, y, _ = unit(sight(fighter, other)[0])
@@ -415,34 +446,15 @@ class Fight(Engagement):
     def observe(self, seat: int) -> dict[str, float]:
         """Returns the values of a fighter's features, not yet divided by their scales."""
         own, enemy = self.fighters[seat], self.fighters[1 - seat]
-        r, w, distance = sight(own, enemy)
-        left = (self.steps("time_limit") - self.time) * self.dt
-        out = {
-            "time_left": left * min(1, CLOCK / self.p["time_limit"]),
-            "own_throttle": own.state[9],
-            "own_climb": own.state[8],
-            "enemy_range": distance,
-            "enemy_nearness": NEAR_FIGHTER / (NEAR_FIGHTER + distance),
-            "enemy_closing": -(r @ w) / distance,
-            "enemy_los_rate": (r[0] * w[1] - r[1] * w[0]) / distance**2,
-            "enemy_los_rate_up": w[2] / distance - r[2] * (r @ w) / distance**3,
-            "enemy_climb": enemy.state[8],
-            "enemy_off_nose": off_nose(own, enemy),
-            "enemy_above": enemy.z - own.z,
-            "enemy_energy": self.energy(enemy) - self.energy(own),
+        distance, sees = self.range(own, enemy), self.place_of(own, enemy)
+        out = self.own_values(seat) | {
             "own_reach": self.reach[seat][0].r_max(own, enemy) - distance,
             "enemy_reach": self.reach[1 - seat][0].r_max(enemy, own) - distance,
-            "own_height": own.z,
-            "own_climb_sine": own.direction[2],
-            "own_density": law.air(own.z)[1],
-            "own_mach": own.speed * sqrt(law.air(own.z)[2]),
-            "own_energy": self.energy(own),
+            "enemy_climb": enemy.state[8],
         }
-        for name, fighter, number in (("own", own, seat), ("enemy", enemy, 1 - seat)):
-            out |= {f"{name}_{key}": value for key, value in self.stores(fighter, number).items()}
-        out |= _named("enemy", ("ahead", "left", "up"), own.seen(unit(r)))
-        out |= _named("enemy_heading", ("ahead", "left", "up"), own.seen(enemy.direction))
-        out |= _named("own_aspect", ("ahead", "left"), enemy.seen(-unit(r)))
+        out |= {f"enemy_{key}": value for key, value in self.stores(enemy, 1 - seat).items()}
+        for key, value in sees.items():
+            out[f"{'own' if key.startswith('aspect') else 'enemy'}_{key}"] = value
         for kind, of, target, count in (
             ("inbound", self.inbound(seat), own, INBOUND),
             ("own_missile", self.own_missiles(seat), enemy, OWN),
@@ -454,6 +466,39 @@ class Fight(Engagement):
                 features = self.shown(own, shot, target).items()
                 out |= {f"{kind}_{number}_{name}": value for name, value in features}
         return out | self.loads(seat)
+
+    def own_values(self, seat: int) -> dict[str, float]:
+        """Returns the features of the own fighter."""
+        own, left = self.fighters[seat], (self.steps("time_limit") - self.time) * self.dt
+        out = {
+            "time_left": left * min(1, CLOCK / self.p["time_limit"]),
+            "own_throttle": own.state[9],
+            "own_climb": own.state[8],
+            "own_height": own.z,
+            "own_climb_sine": own.direction[2],
+            "own_density": law.air(own.z)[1],
+            "own_mach": own.speed * sqrt(law.air(own.z)[2]),
+            "own_energy": self.energy(own),
+        }
+        return out | {f"own_{key}": value for key, value in self.stores(own, seat).items()}
+
+    def place_of(self, own: Body, other: Body) -> dict[str, float]:
+        """Returns the features of where and how another flies."""
+        r, w, distance = sight(own, other)
+        out = {
+            "range": distance,
+            "nearness": NEAR_FIGHTER / (NEAR_FIGHTER + distance),
+            "closing": -(r @ w) / distance,
+            "los_rate": (r[0] * w[1] - r[1] * w[0]) / distance**2,
+            "los_rate_up": w[2] / distance - r[2] * (r @ w) / distance**3,
+            "off_nose": off_nose(own, other),
+            "above": other.z - own.z,
+            "energy": self.energy(other) - self.energy(own),
+        }
+        axes = ("ahead", "left", "up")
+        out |= dict(zip(axes, own.seen(unit(r)), strict=True))
+        out |= _named("heading", axes, own.seen(other.direction))
+        return out | _named("aspect", axes[:2], other.seen(-unit(r)))
 
     def loads(self, seat: int) -> dict[str, float]:
         """Returns the features of each kind of missile, where there are several."""
@@ -475,7 +520,6 @@ class Fight(Engagement):
         """Returns the features that are of both fighters."""
         last, interval = fighter.last_launch, self.steps("launch_interval")
         wait = 0 if last is None else max(last + interval - self.time, 0)
-        fields, g = self.types[seat].aircraft, self.p["gravity"]
         return {
             "alive": float(fighter.alive),
             "speed": fighter.speed,
@@ -483,9 +527,13 @@ class Fight(Engagement):
             "ammunition": fighter.ammo,
             "reload": wait * self.dt,
             "in_air": len(self.own_missiles(seat)),
-            "lift_limit": law.lift_limit(fields, fighter.z, fighter.speed, g),
-            "thrust": law.thrust(fields, fighter.z, fighter.speed),
+            **self.performance(self.types[seat].aircraft, fighter),
         }
+
+    def performance(self, aircraft: Fields, body: Body) -> dict[str, float]:
+        """Returns the features of what an aircraft can do where it flies."""
+        limit = law.lift_limit(aircraft, body.z, body.speed, self.p["gravity"])
+        return {"lift_limit": limit, "thrust": law.thrust(aircraft, body.z, body.speed)}
 
     def shown(self, own: Fighter, missile: Missile, target: Fighter) -> dict[str, float]:
         """Returns the features of a missile."""

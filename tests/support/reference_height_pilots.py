@@ -62,11 +62,16 @@ class HeightPilot(Pilot):
     def climb(self, fight: Fight, seat: int) -> float:
         """Returns a dive while it evades, else what brings it to its height."""
         fighter = fight.fighters[seat]
-        if any(self.evades(fight, shot, fighter) for shot in fight.inbound(seat)):
+        if self.is_threatened(fight, seat):
             return -self.p["pilot_dive"]
         sine = (self.heights[seat] - fighter.z) / (CLIMB_TIME * fighter.speed)
         most = sin(radians(fight.types[seat].aircraft["climb_max_deg"]))
         return clip(sine, -STEEPEST, STEEPEST) / most
+
+    def is_threatened(self, fight: Fight, seat: int) -> bool:
+        """True if it evades a missile."""
+        fighter = fight.fighters[seat]
+        return any(self.evades(fight, shot, fighter) for shot in fight.inbound(seat))
 
     def spare(self, fight: Fight, missile: Missile, fighter: Body) -> float:
         """Returns by what distance a missile could run the fighter down, guard included."""
@@ -76,7 +81,7 @@ class HeightPilot(Pilot):
 
     def shot(self, fight: Fight, seat: int, enemy: Fighter) -> int:
         """Returns the kind that it would launch, were that allowed, from 1; 0 for none."""
-        fighter, reach = fight.fighters[seat], fight.reach[seat]
+        fighter, reach = fight.fighters[seat], fight.reaches(seat, fight.enemy_seat(seat))
         limit = cos(radians(self.p["pilot_fire_off_boresight_deg"]))
         on_the_nose = fight.below("boresight", limit, off_nose(fighter, enemy))
         if not on_the_nose or len(fight.own_missiles(seat)) >= self.tactics.salvo:

@@ -18,8 +18,6 @@ from reference import (
     guidance,
     least_distance,
     off_boresight,
-    relative,
-    time_to_go,
     whole_steps,
 )
 from reference_pilots import Pilot
@@ -31,16 +29,7 @@ from reference_sensors import (
     Contact,
     Sensed,
     SensedPilot,
-    straight_on,
 )
-
-
-def distance(a: Body, b: Body) -> float:
-    return hypot(b.x - a.x, b.y - a.y)
-
-
-def nose_cosine(body: Body, other: Body) -> float:
-    return off_boresight(body, other.x - body.x, other.y - body.y)[0]
 
 
 @dataclass
@@ -69,7 +58,7 @@ class Teams(Engagement):
         """Returns the nearest living enemy."""
         own = self.fighters[seat]
         enemies = [self.fighters[e] for e in self.living(1 - self.side(seat))]
-        return self.least("range", enemies, lambda enemy: distance(own, enemy))
+        return self.least("range", enemies, lambda enemy: self.range(own, enemy))
 
     def least(self, what: str, items: list, key) -> object | None:
         """Returns the item with the least key, or None, and keeps the margin to the next item."""
@@ -121,11 +110,15 @@ class Teams(Engagement):
             target = self.shot_at(seat)
             if target is None:
                 continue
-            fighter.ammo -= 1
+            self.spend(fighter)
             fighter.last_launch = self.time
             missile = self.missile_of(fighter, seat)
             missile.target = target
             self.missiles.append(missile)
+
+    def spend(self, fighter: Fighter) -> None:
+        """Takes a missile from a fighter."""
+        fighter.ammo -= 1
 
     def shot_at(self, seat: int) -> int | None:
         """Returns the target of a shot: the pilot's, else the enemy nearest the nose."""
@@ -134,7 +127,7 @@ class Teams(Engagement):
             return target if self.known(seat, target) else None
         own = self.fighters[seat]
         enemies = [e for e in self.living(1 - self.side(seat)) if self.known(seat, e)]
-        return self.least("boresight", enemies, lambda e: -nose_cosine(own, self.known(seat, e)))
+        return self.least("boresight", enemies, lambda e: -self.ahead(own, self.known(seat, e)))
 
     def step(self, commands: Sequence[tuple[float, float, bool]]) -> None:
         missiles, lines = self.missiles, [self.toward_target(m) for m in self.missiles]
@@ -198,13 +191,13 @@ class Teams(Engagement):
     def new_target(self, missile: Missile) -> int | None:
         enemies = self.living(1 - self.side(missile.owner))
         seen = [seat for seat in enemies if self.finds(missile, self.fighters[seat])]
-        return self.least("cone", seen, lambda e: -nose_cosine(missile, self.fighters[e]))
+        return self.least("cone", seen, lambda e: -self.ahead(missile, self.fighters[e]))
 
     def finds(self, missile: Missile, enemy: Fighter) -> bool:
         """Returns True if the seeker of a missile without a target sees an enemy."""
         least = cos(radians(self.p["seeker_half_angle_deg"]))
-        near = self.below("range", distance(missile, enemy), self.p["seeker_range"])
-        return near and not self.below("cone", nose_cosine(missile, enemy), least)
+        near = self.below("range", self.range(missile, enemy), self.p["seeker_range"])
+        return near and not self.below("cone", self.ahead(missile, enemy), least)
 
     def count_pressing(self) -> None:
         if not self.steps("pressing_margin"):
@@ -213,8 +206,7 @@ class Teams(Engagement):
             enemy = self.nearest(seat)
             if not fighter.alive or enemy is None:
                 continue
-            dx, dy, _, _ = relative(fighter, enemy)
-            if self.below("beam", 0, dx * fighter.c + dy * fighter.s):
+            if self.below("beam", 0, self.ahead(fighter, enemy) * self.range(fighter, enemy)):
                 fighter.pressed += self.p["substeps"]
 
     def judge(self) -> None:
@@ -248,15 +240,16 @@ class Teams(Engagement):
         if not fighter.alive or enemy is None:
             return 0.0
         scale = self.p["reward_geometry_range"]
-        return (1 + nose_cosine(fighter, enemy)) / 2 * scale / (scale + distance(fighter, enemy))
+        return (1 + self.ahead(fighter, enemy)) / 2 * scale / (scale + self.range(fighter, enemy))
 
     def merit(self, seat: int) -> float:
         fighter, p = self.fighters[seat], self.p
         if not fighter.alive:
             return 0.0
-        ammunition = fighter.ammo / p["ammunition"] if p["ammunition"] else 0.0
+        load = self.full_load(seat)
+        ammunition = fighter.ammo / load if load else 0.0
         scale = p["reward_threat_time"]
-        threats = [scale / (scale + time_to_go(m, fighter)) for m in self.inbound(seat)]
+        threats = [scale / (scale + self.time_to_go(m, fighter)) for m in self.inbound(seat)]
         return (
             p["reward_geometry"] * self.geometry(seat)
             + p["reward_ammunition"] * ammunition
@@ -302,6 +295,11 @@ class Teams(Engagement):
         """Returns the partner whose missiles a fighter's radar guides, or None."""
         return None
 
+    def r_max(self, pilot: Pilot, seat: int, enemy: int) -> float:
+        """Returns a pilot's R_max on an enemy that it knows."""
+        known = self.known(seat, enemy)
+        return pilot.r_max(known, self.ahead(known, self.fighters[seat]))
+
     def note_choice(self, best: list[tuple[int, int, float]]) -> None:
         if len(best) > 1 and best[0][:2] == best[1][:2]:
             self.margins.append(("range", best[1][2] - best[0][2]))
@@ -311,8 +309,7 @@ class Teams(Engagement):
     ) -> tuple[int, int, float]:
         """Returns the objections to a target, the weightiest first."""
         own, other = self.fighters[seat], self.known(seat, enemy)
-        facing = nose_cosine(other, own)
-        margin = distance(own, other) - pilots[seat].r_max(other, facing)
+        margin = self.range(own, other) - self.r_max(pilots[seat], seat, enemy)
         if self.menaces(enemy):
             margin -= self.p["pilot_cover"]
         return taken.count(enemy), len(self.inbound(enemy)), margin
@@ -350,19 +347,20 @@ class SensedTeams(Sensed, Teams):
             ]
             if tracked and contact.source != LIVE:
                 contact.source, contact.age = LINKED, steps
-                contact.body = straight_on(tracked[0].body, time)
+                contact.body = self.straight_on(tracked[0].body, time)
             if contact.is_track and not other.alive:
                 contact.source = LOST
 
     def finds(self, missile: Missile, enemy: Fighter) -> bool:
-        return self.sees("seeker", missile, enemy, self.p["seeker_range"])
+        reach = self.p["seeker_range"] * self.echo(enemy)
+        return self.sees("seeker", missile, enemy, reach)
 
     def retarget(self, missile: Missile, target: int) -> None:
         super().retarget(missile, target)
-        belief = Belief(straight_on(self.fighters[target], 0), locked=True)
+        belief = Belief(self.straight_on(self.fighters[target], 0), locked=True)
         self.beliefs[self.key(missile)] = belief
         # It is believed to be there now, which an update after these steps must not fly on.
-        belief.body = straight_on(belief.body, -(self.time - self.updated) * self.dt)
+        belief.body = self.straight_on(belief.body, -(self.time - self.updated) * self.dt)
 
     def radars(self, seat: int) -> list[tuple[int, tuple[float, float], bool]]:
         """Returns the radars that a receiver hears: owner, direction, and True if it tracks."""
@@ -376,7 +374,7 @@ class SensedTeams(Sensed, Teams):
         """Returns the direction of the radar whose nose is nearest, and True if it tracks."""
         own, radars = self.fighters[seat], self.radars(seat)
         pressing = [radar for radar in radars if radar[2]] or radars
-        most = self.least("boresight", pressing, lambda r: -nose_cosine(own, self.fighters[r[0]]))
+        most = self.least("boresight", pressing, lambda r: -off_boresight(own, *r[1])[0])
         return most and most[1:]
 
     def menaces(self, enemy: int) -> bool:

@@ -18,9 +18,11 @@ COMPILER = need(
 )
 NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 # Of the page's scripts those that need no page.
-WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "core.js", "graph.js", "live.js")
-WITHOUT_PAGE += ("kept.js", "aim.js", "warnings.js", "debrief.js", "ladder.js")
-WITHOUT_PAGE += ("session.js", "replay_file.js", "coder.js", "link.js", "daily.js", "onnx.js")
+WITHOUT_PAGE = (
+    *("data.js", "scenes.js", "knowledge.js", "types.js", "core.js", "shots.js", "ahead.js"),
+    *("graph.js", "live.js", "kept.js", "aim.js", "warnings.js", "debrief.js", "ladder.js"),
+    *("session.js", "replay_file.js", "coder.js", "link.js", "daily.js", "onnx.js"),
+)
 HEAD = """
 import {{ readFileSync, writeFileSync }} from "fs";
 const tables = JSON.parse(readFileSync({tables!r}));

@@ -203,8 +203,8 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
 
 @pytest.mark.parametrize("names", [["one"], nightly(["one", "two"])], ids=["once", "twice"])
 def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined, names):
-    """They also meet the pool; a second run is the same."""
-    words = [*RAY, *runs.TEAM, "--env.opponent=self:1,pool:1,shooter:2"]
+    """They also meet the pool, and see what a central critic sees; a second run is the same."""
+    words = [*RAY, *runs.TEAM, "--env.opponent=self:1,pool:1,shooter:2", "--train.critic=side"]
     words += ["--curriculum.stages=twos,threes", "--curriculum.twos.max-steps=3000"]
     words += ["--curriculum.threes.env.red-size=3", "--train.minibatch-size=256"]
     for name in names:

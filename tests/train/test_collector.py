@@ -23,6 +23,7 @@ from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.policies.model_file import policy_spaces
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.pool_file import PoolError, read_members
+from midrange_puffer.train.central import with_critic
 from midrange_puffer.train.cluster.collector import (
     VERSIONS,
     Collector,
@@ -42,6 +43,7 @@ KINDS = {
     "discrete": (),
     "lstm": ("--base.rnn-name=Recurrent",),
     "continuous": ("--env.action-mode=continuous",),
+    "critic": ("--env.sensing=radar", "--train.critic=truth"),
 }
 
 
@@ -58,7 +60,8 @@ def policies(config: Config, count: int) -> list[torch.nn.Module]:
     """Returns different policies."""
     torch.manual_seed(0)
     spaces, rnn_name = policy_spaces(config["env"]), config["base"]["rnn_name"]
-    return [make_policy(spaces, config["policy"], rnn_name, config["rnn"]) for _ in range(count)]
+    parts = spaces, config["policy"], rnn_name, config["rnn"]
+    return [with_critic(make_policy(*parts), config) for _ in range(count)]
 
 
 def collect(config: Config, seed: int, of: list[torch.nn.Module]) -> Iterator[Rollout]:

@@ -117,10 +117,13 @@ def test_ranks_of_a_team_learn_as_one_through_stages_of_sizes(tmp_path):
     words += ["--train.total-timesteps=16384", "--train.minibatch-size=256"]
     words += ["--env.opponent=self:1,pool:1,shooter:2", "--curriculum.stages=twos,threes"]
     words += ["--curriculum.twos.max-steps=6000", "--curriculum.threes.env.red-size=3"]
+    words += ["--train.critic=side"]
     done = torchrun(str(PROBE), str(tmp_path), *words)
     assert done.returncode == 0, done.stderr
     first, second = notes(tmp_path)
-    assert first["weights"] == second["weights"]
+    assert first["weights"] == second["weights"]  # the critic's among them
+    shared, whole = (np.array(first["gradients"][name]) for name in ("shared", "whole"))
+    np.testing.assert_allclose(shared, whole, rtol=0, atol=1e-6 * np.abs(whole).max())
     assert len(set(first["weights"])) > 3
     assert not {*first["experience"]} & {*second["experience"]}
     assert first["stages"] == second["stages"]

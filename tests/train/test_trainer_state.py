@@ -25,7 +25,7 @@ STAGES = (
     "--curriculum.second.env.opponent=weave",
 )
 # What older states have not, and what they have then.
-NEWER = {"metadata": {}, "reference": None}
+NEWER = {"metadata": {}, "reference": None, "critic": None}
 
 
 @pytest.fixture(scope="module")

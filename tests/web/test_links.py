@@ -18,6 +18,7 @@ FLY = """
     const session = new Session(core, { ...given, policies });
     for (let i = 0; i < count && !session.isOver; i += 1) {
       session.steer(given.players.indexOf(HUMAN), turn(i));
+      if (i % 90 === 0) session.climb(given.players.indexOf(HUMAN), [0, 1, -1][(i / 90) % 3]);
       if (i % 100 === 50) session.fire(given.players.indexOf(HUMAN));
       if (i % 200 > 190) session.setThrottle(given.players.indexOf(HUMAN), (i % 10) / 10);
       session.step();
@@ -32,6 +33,7 @@ FLY = """
     [
         (("human", "champion"), NEAR),
         (("evader", "human"), {"sensing": "radar", "start_off_boresight_max_deg": 12.5}),
+        (("human", "crank"), {"dimensions": 3, "red_aircraft": "heavy", **NEAR}),
     ],
 )
 def test_a_link_reproduces_the_fight(core, players, parameters):
@@ -123,6 +125,19 @@ def test_a_damaged_link_is_refused(core):
         ({"players": ("human", "notcher")}, "That pilot needs sensors."),
         ({"engagement": 2**31}, "There is no start 2147483648, 0."),
         ({"seed": 2**60}, "There is no seed"),
+        ({"parameters": {"dimensions": 3, "sensing": "radar"}}, "With height there are no sensors"),
+        ({"parameters": {"dimensions": 4}}, "dimensions = 4 is not possible."),
+        *(
+            ({"parameters": {"dimensions": 3, name: text}}, f"“{text}” is not possible as types")
+            for name, text in (
+                *(("types", f"light {change}") for change in ("thrust=1e30", "lift=2", "thrust")),
+                ("types", "quick=jet"),
+                ("types", "__proto__=light"),
+                *(("red_aircraft", mix) for mix in ("heavy:0", "light:1,medium:1", "toString")),
+                ("blue_missiles", "medium:7"),
+                ("blue_missiles", "medium:1.5"),
+            )
+        ),
         ({"inputs": [255] * 9}, "damaged"),
     ],
 )

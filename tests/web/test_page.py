@@ -1,13 +1,12 @@
 """The page to play on, in a browser: flying, firing, the end, rewinds, saving and opening."""
 
-import base64
 import time
 
 import pytest
 from browser import NEEDED
 from pages import click, colour_count, is_shown, status, text
 from places import ROOT
-from play_page import Fingers, key, press, until
+from play_page import Fingers, choose, fast, give, key, press, saved, seconds, until
 from web_page import COMPILER, NODE
 
 from midrange_puffer.replays.replay import Replay
@@ -21,27 +20,6 @@ def page(newcomer):
     """The page of a visitor who declines the lessons, with a new fight."""
     click(newcomer, "lesson-end")
     return newcomer
-
-
-def choose(page, element: str, value: object) -> None:
-    page.evaluate(
-        f"{{ const e = document.getElementById('{element}'); "
-        f"e[e.type === 'checkbox' ? 'checked' : 'value'] = {value!r}; "
-        f"e.dispatchEvent(new Event('change')); }}".replace("True", "true").replace(
-            "False", "false"
-        )
-    )
-
-
-def seconds(page) -> float:
-    """Returns the time of the fight [s]."""
-    minutes, rest = text(page, "time-words").split(":")
-    return 60 * int(minutes) + float(rest)
-
-
-def fast(page) -> None:
-    for _ in range(4):
-        click(page, "faster")
 
 
 def test_it_begins_against_an_easy_pilot_and_everything_is_drawn(page):
@@ -163,18 +141,8 @@ def test_a_fight_flown_here_is_a_replay_of_the_package(page):
     press(page, "Space")
     until(lambda: seconds(page) > 4)
     press(page, "KeyP")
-    page.evaluate(
-        "void (window.saved = new Promise((done) => { "
-        "const make = URL.createObjectURL; "
-        "URL.createObjectURL = (blob) => { blob.arrayBuffer().then(done); return make(blob); }; "
-        "HTMLAnchorElement.prototype.click = () => {}; }))"
-    )
-    click(page, "save")
-    data = page.evaluate(
-        "saved.then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))))"
-    )
+    replay = Replay.from_bytes(saved(page))
     assert text(page, "message").startswith("Saved midrange-")
-    replay = Replay.from_bytes(base64.b64decode(data))
     replay.verify()
     assert replay.names == ("human", "champion")
     assert len(replay.controls) > 40
@@ -197,13 +165,6 @@ def test_a_replay_of_the_package_flies_here_and_may_be_taken_over(page, tmp_path
     path.write_bytes(b"nothing of the kind")
     give(page, path)
     until(lambda: "not a replay" in text(page, "message"))
-
-
-def give(page, path) -> None:
-    """Chooses a file."""
-    root = page.call("DOM.getDocument")["root"]["nodeId"]
-    node = page.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
-    page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
 
 @pytest.mark.parametrize("size", [(844, 390), (390, 844), (1280, 720)])

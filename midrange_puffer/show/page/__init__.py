@@ -16,6 +16,7 @@ ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "side.js", "charts.js", "scenes.js", "spacetime.js"),
+    *("webgl.js", "camera.js", "camera_bodies.js"),
     *("status.js", "roster.js", "player.js", "main.js"),
 )
 
@@ -32,6 +33,7 @@ def write_page(
 
     Raises:
         ReplayError: The replay gives other states than recorded.
+        UsageError: The fight has height, and teams or sensors.
         WriteError: The file could not be written.
     """
     write_whole(Path(path), render(collect(replay, progress)).encode())

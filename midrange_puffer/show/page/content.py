@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, has_height, is_team
@@ -48,9 +49,15 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
 
     Raises:
         ReplayError: The replay gives other states than recorded.
+        UsageError: The fight has height, and teams or sensors.
     """
     sim = replay.simulation()
     if has_height(sim.parameters):
+        if is_team(sim.parameters) or sim.parameters["sensing"] == RADAR:
+            raise UsageError(
+                "a page: with dimensions = 3 only of one against one with full information; write "
+                "a film or a recording"
+            )
         return _collect_with_height(replay, progress)
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
     paths = Paths(sim)
@@ -98,10 +105,15 @@ def _collect_with_height(replay: Replay, progress: Callable[[int], None]) -> dic
     interval = max(HEIGHT_INTERVAL, paths.time / MOST_WITH_HEIGHT)
     times = np.arange(int(paths.time / interval + 1e-6) + 1) * interval
     return _flown(replay, paths) | {
-        "sound": {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]},
+        "sound": sound_table(),
         "interval": interval,
         "zones": pack_coarsely(_flown_zones(replay, paths, times, progress)),
     }
+
+
+def sound_table() -> dict[str, list[float]]:
+    """Returns heights [m] and the speeds of sound there [m/s]."""
+    return {"heights": [*HEIGHTS], "speeds": [air(z)[1] for z in HEIGHTS]}
 
 
 def _flown_zones(

@@ -52,7 +52,8 @@ def debrief(
         lines += [line for m in deaths for line in _of_death(zones, m, checks, paths.has_height)]
     crashed = _crashed(paths)
     for number in crashed:
-        lines.append(f"{'You' if number == fighter else 'The enemy'} flew into the ground.")
+        enemy = callsigns(paths.sizes)[number] if in_team else "The enemy"
+        lines.append(f"{'You' if number == fighter else enemy} flew into the ground.")
     if not kills and not deaths and not crashed:
         lines.append("You hit no enemy and were not hit." if in_team else DEBRIEF["no_hit"])
     lines.append(_of_shots(zones, paths, fighter))
@@ -89,7 +90,7 @@ def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tupl
     """Returns the same as `zone_of` in a fight with height, by fly-outs of the shot."""
     owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
     own, other = flight_at(owner, missile.launched), flight_at(target, missile.launched)
-    hits = fly_outs.hits(owner.side, own, other, missile.kind)
+    hits = fly_outs.hits(owner.side, own, other, missile.kind, target.number)
     zone = INSIDE if surely(hits) else BETWEEN if if_it_flies_on(hits) else BEYOND
     return math.hypot(other.x - own.x, other.y - own.y), zone
 

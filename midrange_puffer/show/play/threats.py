@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from midrange_puffer.game.parameters import RADAR, has_height
+from midrange_puffer.game.paths import clock
 from midrange_puffer.game.shots import FlyOuts, flight_of
 from midrange_puffer.game.simulation import Simulation, first_type_left
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
@@ -17,7 +18,6 @@ from midrange_puffer.show.play.words import TOO_LATE
 from midrange_puffer.show.view.moment import Moment, moment
 
 BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
-STEEP = math.radians(10)  # a missile farther above or below the horizon is high or low
 LOW = 1_500.0  # m: below it no dive is advised
 INTERVAL = 0.2  # s of the fight between two checks of the space-time graph
 HEIGHT_INTERVAL = 0.5  # the same between two looks ahead with height, which take longer
@@ -42,13 +42,12 @@ class Threat:
 
     @property
     def words(self) -> str:
-        """The warning; the direction is an hour, with the nose at twelve, and high or low."""
-        hour = round(-self.bearing / (math.tau / 12)) % 12 or 12
-        level = " high" if self.above > STEEP else " low" if self.above < -STEEP else ""
+        """The warning, with its direction."""
+        place = clock(self.bearing, self.above)
         if self.outrun:
-            return f"missile {hour} o'clock{level}: outrun"
+            return f"missile {place}: outrun"
         soon = "" if self.seconds is None else f"  {self.seconds:.0f} s"
-        return f"MISSILE  {hour} o'clock{level}{soon}"
+        return f"MISSILE  {place}{soon}"
 
 
 def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -> list[Threat]:

@@ -20,6 +20,7 @@ from midrange_puffer.game.observation import OBSERVATION_VERSION
 from midrange_puffer.names import inside
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.pool_file import PoolError, read_members
+from midrange_puffer.train.central import with_critic
 from midrange_puffer.train.cluster.connect import (
     ClusterError,
     LostError,
@@ -70,7 +71,7 @@ class Collector:
         origin = "a collector"
         config = config.replaced("vec", origin, backend="PufferEnv", num_envs=1)
         config = config.replaced("train", origin, device="cpu", threads=1)
-        self._policy = model_file.new_policy(config)
+        self._policy = with_critic(model_file.new_policy(config), config)
         vecenv = VecEnv(make_env, config, pool)
         # PuffeRL for its buffers and `evaluate`; it never trains.
         batch = vecenv.num_agents * config.train.bptt_horizon

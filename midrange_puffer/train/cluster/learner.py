@@ -15,6 +15,7 @@ from midrange_puffer.config.machine import updates_ahead
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.mix import count_agents
+from midrange_puffer.train.central import experience_space
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED, MASKS, Buffer
 from midrange_puffer.train.machine import usable_cores
@@ -45,7 +46,7 @@ class RemoteEnvs:
         self.step_time = StepTime()  # the sum over rollouts
         self._config, self._pool = config, pool
         spaces = model_file.policy_spaces(config.env)
-        self.single_observation_space = spaces.single_observation_space
+        self.single_observation_space = experience_space(config)
         self.single_action_space = self.action_space = spaces.single_action_space
         self.num_agents = self.agents_per_batch = config.vec.num_envs * agents(config)
         # Not read: no one acts here. It is only not None in team games.
@@ -210,6 +211,6 @@ def _store(config: Config) -> int:
 def _decision_bytes(config: Config) -> int:
     """Returns the bytes of a decision in a rollout."""
     spaces = model_file.policy_spaces(config.env)
-    wide = (spaces.single_observation_space, spaces.single_action_space)
+    wide = (experience_space(config), spaces.single_action_space)
     narrow = len(GATHERED) + is_team(config.env) - len(wide)  # buffers of a number a decision
     return sum(np.zeros(space.shape, space.dtype).nbytes for space in wide) + 4 * narrow

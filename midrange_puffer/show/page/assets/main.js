@@ -3,7 +3,7 @@
 const element = (id) => document.getElementById(id);
 const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const CHOICES = {
-  view: fight.hasHeight ? ["plane"] : ["plane", "spacetime"],
+  view: fight.hasHeight ? ["plane", "camera"] : ["plane", "spacetime", "camera"],
   follow: ["both", ...(fight.isTeam ? ["one"] : SEATS), "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
@@ -22,11 +22,14 @@ const player = new Player(fight.length, changed);
 const plane = new Plane(element("plane"), fights, settings, changed);
 const sideView = fight.hasHeight ? new SideView(element("side"), fights, settings) : null;
 const graph = new Graph(element("graph"), fights, settings, changed);
+const camera = new Camera(element("camera"), element("camera-labels"), fights, settings, changed);
 const charts = new Charts(element("charts"), fights, settings, (time) => player.jump(time));
 const status = fight.isTeam
   ? new Roster(element("status"), element("range"), fights, settings, choose)
   : new Status(element("status"), element("range"), fights, settings);
+const VIEWS = { plane, spacetime: graph, camera };
 let waiting = false;
+let isBlind = false; // the camera was asked for, and the browser has no WebGL
 
 /** Draws again with the next frame. */
 function changed() {
@@ -36,28 +39,32 @@ function changed() {
 
 function draw() {
   waiting = false;
-  const inPlane = settings.view === "plane";
-  element("plane").hidden = !inPlane;
-  element("graph").hidden = inPlane;
+  const { view } = settings;
+  element("plane").hidden = view !== "plane";
+  element("graph").hidden = view !== "spacetime";
+  element("camera").hidden = element("camera-labels").hidden = view !== "camera";
+  element("side").hidden = !fight.hasHeight || view !== "plane";
   status.draw(player.time);
   drawCaption();
   drawButtons();
   drawTime();
   // The canvases come last, since the texts determine their size.
-  (inPlane ? plane : graph).draw(player.time);
-  sideView?.draw(player.time);
+  VIEWS[view].draw(player.time);
+  if (view === "plane") sideView?.draw(player.time);
   charts.draw(player.time);
 }
 
 function drawCaption() {
-  const lines = settings.view === "plane"
-    ? planeCaption(settings, fight)
-    : graphCaption(graph.scene(player.time), settings.fighter, graph.fight, player.time);
-  showLines(element("caption"), lines);
+  const captions = {
+    plane: () => [...(isBlind ? [[["", NO_CAMERA]]] : []), ...planeCaption(settings, fight)],
+    spacetime: () => graphCaption(graph.scene(player.time), settings.fighter, graph.fight, player.time),
+    camera: () => cameraCaption(settings, fight),
+  };
+  showLines(element("caption"), captions[settings.view]());
 }
 
 function drawButtons() {
-  const pressed = { "view-plane": settings.view === "plane" };
+  const pressed = { "view-plane": settings.view === "plane", "view-camera": settings.view === "camera" };
   SEATS.forEach((seat, index) => {
     const isChosen = fight.isTeam || settings.fighter === index;
     pressed[`view-${seat}`] = settings.view === "spacetime" && isChosen;
@@ -68,10 +75,10 @@ function drawButtons() {
   }
   for (const name of ["follow", "trails", "zones", "picture"]) {
     setText(element(name), `${name[0].toUpperCase()}${name.slice(1)}: ${choiceWords(name)}`);
-    element(name).hidden = settings.view !== "plane";
+    element(name).hidden = settings.view === "spacetime";
   }
   element("picture").hidden = !fight.radar;
-  element("view-plane").hidden = fight.hasHeight;
+  element("view-camera").hidden = isBlind;
   // A side knows only its own graph.
   SEATS.forEach((seat, side) => {
     const isUnknown = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
@@ -95,7 +102,14 @@ function drawTime() {
 }
 
 function show(view, fighter = settings.fighter) {
-  Object.assign(settings, { view, fighter: fights[settings.picture].side ?? fighter });
+  isBlind ||= view === "camera" && !camera.isPossible;
+  const shown = view === "camera" && isBlind ? "plane" : view;
+  Object.assign(settings, { view: shown, fighter: fights[settings.picture].side ?? fighter });
+}
+
+/** Goes to another view, and from that one back to the view from above. */
+function toggle(view) {
+  if (CHOICES.view.includes(view)) show(settings.view === view ? "plane" : view);
 }
 
 /** Chooses a fighter of a team. */
@@ -130,7 +144,10 @@ function cyclePicture() {
 
 function fit() {
   if (settings.view === "plane") plane.fit();
-  else graph.reset();
+  else {
+    settings.follow = "both";
+    VIEWS[settings.view].reset();
+  }
 }
 
 function toggleHelp() {
@@ -143,6 +160,7 @@ const BUTTONS = {
   "view-plane": () => show("plane"),
   "view-red": () => show("spacetime", fight.isTeam ? settings.fighter : 0),
   "view-blue": () => show("spacetime", 1),
+  "view-camera": () => show("camera"),
   "follow": () => cycle("follow"),
   "trails": () => cycle("trails"),
   "zones": () => cycle("zones"),
@@ -163,7 +181,8 @@ const KEYS = {
   "+": () => player.shift(1),
   "=": () => player.shift(1),
   "-": () => player.shift(-1),
-  "v": () => cycle("view"),
+  "v": () => toggle("spacetime"),
+  "c": () => toggle("camera"),
   "1": () => showSide(0),
   "2": () => showSide(1),
   "f": () => cycle("follow"),
@@ -200,9 +219,10 @@ function readAddress() {
   if (fighter >= 0) settings.fighter = fighter;
   show(settings.view);
   const degree = Math.PI / 180;
-  const { yaw, pitch, zoom } = graph.camera;
-  graph.turn(number("yaw", yaw / degree) * degree, number("pitch", pitch / degree) * degree);
-  graph.zoom(number("zoom", zoom));
+  const turned = settings.view === "camera" ? camera : graph;
+  const { yaw, pitch, zoom } = turned.camera;
+  turned.turn(number("yaw", yaw / degree) * degree, number("pitch", pitch / degree) * degree);
+  turned.zoom(number("zoom", zoom));
   player.jump(number("t", player.time));
 }
 

@@ -8,14 +8,18 @@ const SIDE_SIZE = 10; // of a fighter's symbol [px]
 
 class SideView {
   constructor(canvas, fights, settings) {
-    Object.assign(this, { canvas, fight: fights.truth, settings });
-    const { fighters, missiles } = this.fight;
-    const heights = [...fighters, ...missiles].map(({ entries: { z } }) => z.reduce((a, b) => Math.max(a, b)));
-    this.top = 1000 * Math.ceil(Math.max(...heights) / 1000 + 0.2); // m
+    Object.assign(this, { canvas, fights, settings });
+  }
+
+  get fight() {
+    return this.fights.truth;
   }
 
   draw(time) {
     const { canvas, fight } = this;
+    const heights = [...fight.fighters, ...fight.missiles]
+      .map(({ entries: { z } }) => z.reduce((a, b) => Math.max(a, b)));
+    this.top = 1000 * Math.ceil(Math.max(...heights) / 1000 + 0.2); // m
     const context = begin(canvas);
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     Object.assign(this, { context, time, width, height, colours: colours() });

@@ -126,6 +126,19 @@ function planeCaption({ zones, picture }, fight) {
   ];
 }
 
+/** Returns the caption of the free camera, as lines of parts [class, text]. */
+function cameraCaption({ zones }, fight) {
+  const hands = "Drag to turn, wheel or pinch to zoom; two fingers, the right button or shift and a drag to move.";
+  const trails = "A trail lies as the wings did. Missiles: thick while the motor burns, ★ hit, × spent.";
+  const high = `Heights are drawn ${HEIGHT_SCALE} times as large. On the ground: shadows; posts below a trail are ${POST} s apart.`;
+  const rule = "Launch zones at their fighters' heights: R_NEZ as a surface, R_aero as a line.";
+  return [
+    [["", `${trails}${fight.hasHeight ? ` ${high}` : ""}`]],
+    ...(zones === "on" ? [[["", rule]]] : []),
+    [["", hands]],
+  ];
+}
+
 /** Returns the caption of a fighter's space-time graph, as lines of parts [class, text]. */
 function graphCaption(scene, number, fight, time) {
   const name = fight.callsigns[number];

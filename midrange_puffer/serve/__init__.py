@@ -1,0 +1,1 @@
+"""Seats over HTTP: people and programs elsewhere on the machine fly fighters."""

@@ -1,0 +1,363 @@
+"""Fights whose seats are flown from outside, by one client or several at a time.
+
+Time stands still until each seat has controls for the present decision, or it runs at a rate.
+"""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.observation import levels_of
+from midrange_puffer.game.parameters import SEATS, fighter_names, is_team, sizes_of
+from midrange_puffer.game.records import DRAW, RED_WINS, outcome_words
+from midrange_puffer.names import shown, suggest
+from midrange_puffer.replays.recorder import save
+from midrange_puffer.replays.replay import SUFFIX
+from midrange_puffer.replays.session import Session
+from midrange_puffer.serve.state import Reader
+from midrange_puffer.serve.words import describe
+
+FIRE = "fire"
+DECISION = "decision"  # names in the body of a command
+RESULTS = {0: "open", RED_WINS: f"{SEATS[0]} wins", RED_WINS + 1: f"{SEATS[1]} wins", DRAW: "draw"}
+MOST_SHOWN = 60  # characters of a wrong value in a message
+
+
+class RefusedError(Exception):
+    """A request that is refused.
+
+    Attributes:
+        status: The HTTP status.
+    """
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Fights:
+    """A series of fights, from the starts of a session's seed. Threads may share it.
+
+    Args:
+        session: The fights. The clients fly its `agents`.
+        clock: Seconds of the fight per real second; None: time stands still until every living
+            seat has controls for the decision. A running clock begins once every seat has had
+            controls.
+        count: The number of fights; None: no limit.
+        folder: Folder of a replay of each fight; None: none are written.
+        report: Called with a line about the end of each fight.
+
+    Attributes:
+        seats: The fighters that clients fly, by their names.
+        clock: As given.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        clock: float | None = None,
+        count: int | None = None,
+        folder: Path | None = None,
+        report: Callable[[str], object] = print,
+    ) -> None:
+        self._session, self.clock, self._count = session, clock, count
+        self._folder, self._report = folder, report
+        self._reader = Reader(session.sim)
+        sim = session.sim
+        names = fighter_names(sizes_of(sim.parameters))
+        self.seats = {names[number]: number for number in session.agents}
+        self._controls = controls_in(sim.parameters["dimensions"])
+        self._fire_levels = levels_of(sim.core.features)[-1]
+        self._changed = threading.Condition(threading.RLock())
+        self._given: dict[int, int] = {}  # the decision of each seat's last controls, by fighter
+        self._results: Counter[str] = Counter()
+        self._error: Exception | None = None
+        self._is_closed = False
+
+    # What clients may know
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """A value for every parameter of the game."""
+        return self._session.sim.parameters
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the contestants."""
+        return self._session.names
+
+    @property
+    def limits(self) -> Mapping[str, tuple[float, float]]:
+        """The least and the greatest value of each control."""
+        of = self._controls
+        limits = {
+            name: (low.item(), high.item())
+            for name, low, high in zip(of.names, of.lowest, of.highest, strict=True)
+        }
+        return limits | {FIRE: (0, self._fire_levels - 1)}
+
+    def side(self, seat: str) -> int:
+        """Returns the side of a seat: 0 red, 1 blue."""
+        return SEATS.index(seat.partition("_")[0])
+
+    def moment(self) -> dict[str, Any]:
+        """Returns the numbers of the fight and of the next decision."""
+        with self._changed:
+            return {"fight": self._session.engagement, DECISION: len(self._session.recorder)}
+
+    def fight(self) -> dict[str, Any]:
+        """Returns the fight's progress, and the results of the fights that have ended."""
+        with self._changed:
+            return {
+                **self.moment(),
+                "outcome": outcome_words(self._session.sim),
+                "waiting_for": self._waits_for(),
+                "fights": self._count,
+                "results": dict(self._results),
+            }
+
+    def state(self, seat: str, after: int | None = None, wait: float = 0.0) -> dict[str, Any]:
+        """Returns what a seat knows.
+
+        Args:
+            seat: Its name.
+            after: A decision; the state is returned as soon as the fight is at another one, or is
+                over. None: at once.
+            wait: Most seconds to wait for that.
+        """
+
+        def is_due() -> bool:
+            return self._session.over or self._is_done() or self.moment()[DECISION] != after
+
+        with self._changed:
+            if after is not None:
+                self._changed.wait_for(is_due, wait)
+            fighter = self.seats[seat]
+            state = self._reader.state(fighter)
+            given = zip(self._controls.names, self._session.commands[fighter].tolist(), strict=True)
+            return {
+                **self.moment(),
+                "seat": state.pop("seat"),
+                "words": describe(state),
+                **state,
+                "controls": {name: value for name, value in given if name != FIRE},
+                "waiting_for": self._waits_for(),
+            }
+
+    # What clients may do
+
+    def command(self, seat: str, given: Mapping[str, object]) -> dict[str, Any]:
+        """Sets a seat's controls for a decision, and returns its state then.
+
+        If these are the last controls that time waits for, the decision is flown first.
+
+        Args:
+            seat: Its name.
+            given: The decision, and controls by their names. Other controls stay as they are, but
+                fire is for one decision.
+
+        Raises:
+            RefusedError: A value is wrong, the seat is dead, the fight is over, or the seat has
+                controls for this decision.
+        """
+        with self._changed:
+            fighter = self.seats[seat]
+            self._check_open(seat)
+            decision = self._checked_decision(seat, given)
+            values = {
+                name: self._checked(name, value, seat)
+                for name, value in given.items()
+                if name != DECISION
+            }
+            for name, value in values.items():
+                self._session.commands[fighter, self._controls.names.index(name)] = value
+            self._given[fighter] = decision
+            if self.clock is None and not self._waits_for():
+                self._fly()
+            self._changed.notify_all()
+            return self.state(seat)
+
+    def begin(self, number: object) -> dict[str, Any]:
+        """Begins a fight, the present one's successor; nothing happens if it has begun.
+
+        Raises:
+            RefusedError: The number is another one, there are no more fights, or the present one is
+                open and clients fly both sides.
+        """
+        with self._changed:
+            now = self._session.engagement
+            number = _whole("fight", number, now, now + 1)
+            if number == now:
+                return self.fight()
+            if number == self._count:
+                raise RefusedError(
+                    HTTPStatus.CONFLICT, f"fight {now} was the last of {self._count}"
+                )
+            if not self._session.over:
+                if len({self.side(seat) for seat in self.seats}) > 1:
+                    message = f"fight {now} is open, and clients fly both sides: fly it to its end"
+                    raise RefusedError(HTTPStatus.CONFLICT, message)
+                self._finish()
+            self._session.start(number)
+            self._given.clear()
+            self._changed.notify_all()
+            return self.fight()
+
+    # The server's part
+
+    def run(self) -> None:
+        """Lets time run until the last fight is over or `close` is called.
+
+        Raises:
+            Exception: A contestant, or the writing of a replay, has failed.
+        """
+        pause = self._session.decision / self.clock if self.clock else None
+        due = None
+        with self._changed:
+            while not self._is_done():
+                if pause is None or self._session.over or self._waits_for():
+                    due = None
+                    self._changed.wait()
+                    continue
+                now = time.monotonic()
+                due = now + pause if due is None else due
+                if due > now:
+                    self._changed.wait(due - now)
+                else:
+                    due = max(due + pause, now)  # a slow machine flies slower
+                    self._fly()
+        if self._error is not None:
+            raise self._error
+
+    def fail(self, error: Exception) -> None:
+        """Ends `run` with an error."""
+        with self._changed:
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Ends `run` and all waiting, and writes the replay of an open fight."""
+        with self._changed:
+            if not self._session.over and len(self._session.recorder) and not self._is_closed:
+                self._finish()
+            self._is_closed = True
+            self._changed.notify_all()
+
+    @property
+    def summary(self) -> str:
+        """The results so far."""
+        wins = [self._results[RESULTS[RED_WINS + side]] for side in range(len(SEATS))]
+        draws = self._results[RESULTS[DRAW]]
+        total = sum(wins) + draws
+        if not total:
+            return "no fight was flown to its end"
+        score = (wins[0] + 0.5 * draws) / total
+        return f"red won {wins[0]}, blue {wins[1]}, draws {draws}; red's score {score:.3f}"
+
+    def _is_done(self) -> bool:
+        is_last = self._count is not None and self._session.engagement + 1 >= self._count
+        return self._is_closed or self._error is not None or (self._session.over and is_last)
+
+    def _fly(self) -> None:
+        """Flies a decision; if time stands still and all seats are dead, all that are left."""
+        self._session.step()
+        while self.clock is None and not (self._session.over or self._waits_for()):
+            self._session.step()
+        if self._session.over:
+            self._finish()
+        self._changed.notify_all()
+
+    def _finish(self) -> None:
+        """Counts and reports a fight, and writes its replay."""
+        session = self._session
+        words = outcome_words(session.sim)
+        self._results[RESULTS[int(session.sim.outcome[0])]] += 1
+        self._report(f"fight {session.engagement}: {words} after {session.paths.time:.1f} s")
+        if self._folder is not None:
+            save(session.replay(), self._folder / f"fight_{session.engagement:04d}{SUFFIX}")
+
+    def _waits_for(self) -> list[str]:
+        """Returns the seats whose controls time waits for."""
+        if self._session.over:
+            return []
+        least = len(self._session.recorder) if self.clock is None else 0
+        return [seat for seat in self._living() if self._given.get(self.seats[seat], -1) < least]
+
+    def _living(self) -> list[str]:
+        alive = self._session.sim.core.read("fighter")["alive"][0]
+        return [seat for seat, fighter in self.seats.items() if alive[fighter]]
+
+    def _check_open(self, seat: str) -> None:
+        if self._session.over:
+            now = self._session.engagement
+            message = (
+                f'fight {now} is over; POST /fights {{"fight": {now + 1}}} begins the next one'
+            )
+            raise RefusedError(HTTPStatus.CONFLICT, message)
+        if seat not in self._living():
+            raise RefusedError(HTTPStatus.CONFLICT, f"{seat} is dead until the next fight")
+
+    def _checked_decision(self, seat: str, given: Mapping[str, object]) -> int:
+        """Returns the decision that controls are for."""
+        now, last = len(self._session.recorder), self._given.get(self.seats[seat], -1)
+        if DECISION not in given:
+            message = f"{DECISION} is missing: must be that of the seat's last state, now {now}"
+            raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+        decision = _whole(DECISION, given[DECISION], 0, now)
+        if decision <= last:
+            raise RefusedError(
+                HTTPStatus.CONFLICT,
+                f"{DECISION} = {decision}: {seat} has controls for decision {last}, and the fight "
+                f"is at decision {now}; does another client fly {seat}?",
+            )
+        return decision
+
+    def _checked(self, name: str, value: object, seat: str) -> float:
+        """Returns the value of a control as the simulation takes it."""
+        if name not in self.limits:
+            allowed = ", ".join((DECISION, *self.limits))
+            hint = suggest(name, (DECISION, *self.limits))
+            message = f"{short(name)}: no such control; there are {allowed}{hint}"
+            raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+        low, high = self.limits[name]
+        if name != FIRE:
+            return _number(name, value, low, high)
+        level = _whole(name, int(value) if isinstance(value, bool) else value, 0, int(high))
+        if not is_team(self.parameters):
+            return level
+        enemies = len(self._reader.state(self.seats[seat])["enemies"])
+        _whole(name, level, 0, enemies)
+        return level + (level > 0)  # 1 would be a shot at the enemy nearest the nose
+
+
+def _number(name: str, value: object, low: float, high: float) -> float:
+    """Returns a number within limits.
+
+    Raises:
+        RefusedError: The value is another.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+        return float(value)
+    message = f"{name} = {short(value)}: must be a number from {low:g} to {high:g}"
+    raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
+    """Returns a whole number within limits; raises RefusedError as `_number`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        allowed = f"a whole number from {low} to {high}" if low < high else str(low)
+        message = f"{name} = {short(value)}: must be {allowed}"
+        raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+    return value
+
+
+def short(value: object) -> str:
+    """Returns a wrong value for a message."""
+    text = shown(value if isinstance(value, str) else json.dumps(value))
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -1,0 +1,103 @@
+"""Pictures of pages in a browser, for docs/browser.md, height.md and teams.md.
+
+    make web && python tools/page_pictures.py [FOLDER]
+
+A headless Chromium, which the tests drive, too, shows the page of a replay and the page to play on.
+"""
+
+import argparse
+import base64
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.page import write_page
+
+ROOT = Path(__file__).parents[1]
+PLAY_PAGE = ROOT / "web" / "midrange.html"
+sys.path.append(str(ROOT / "tests" / "support"))
+from browser import Browser  # noqa: E402, of the tests
+from pages import click  # noqa: E402
+from play_page import choose, press, seconds, until  # noqa: E402
+
+DESKTOP, PHONE = (1280, 800), (390, 844)
+NEAR = {"start_range_min": 30_000, "start_range_max": 35_000}
+# The starts of the page to play on are drawn by chance, but not in its pictures.
+SAME_START = "Math.random = () => 0.25;"
+
+
+def main() -> None:
+    """Draws every picture into a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs")
+    folder = parser.parse_args().folder
+    for name, draw in PICTURES.items():
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+            browser = Browser(Path(profile), DESKTOP)
+            try:
+                draw(browser, Path(profile))
+                browser.frame()
+                data = browser.call("Page.captureScreenshot", format="png")["data"]
+            finally:
+                browser.close()
+        (folder / name).write_bytes(base64.b64decode(data))
+        print(folder / name)
+
+
+def of_replay(
+    players: tuple[str, str], place: str, **game: object
+) -> Callable[[Browser, Path], None]:
+    """Returns the drawing of the page of a fight, at a place of its address."""
+
+    def draw(browser: Browser, folder: Path) -> None:
+        session = Session(players, seed=3, **game)
+        while not session.over:
+            session.step()
+        write_page(session.replay(), folder / "fight.html")
+        browser.open(f"{(folder / 'fight.html').as_uri()}#{place}")
+
+    return draw
+
+
+def of_play(
+    end: float, size: tuple[int, int], keys: tuple[str, ...] = ()
+) -> Callable[[Browser, Path], None]:
+    """Returns the drawing of a fight with height against `crank`, at a time [s]."""
+
+    def draw(browser: Browser, folder: Path) -> None:
+        browser.resize(*size)
+        if size == PHONE:
+            browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+            coarse = {"name": "pointer", "value": "coarse"}
+            browser.call("Emulation.setEmulatedMedia", features=[coarse])
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source=SAME_START)
+        browser.open(PLAY_PAGE.as_uri())
+        click(browser, "lesson-end")
+        choose(browser, "blue-player", "crank")
+        choose(browser, "height", True)
+        until(lambda: seconds(browser) > 6)
+        press(browser, "Space")
+        until(lambda: seconds(browser) > end)
+        for code in ("KeyP", *keys):
+            press(browser, code)
+        time.sleep(3)  # launch zones are found in some pictures
+
+    return draw
+
+
+PICTURES = {
+    "height_camera.png": of_replay(
+        ("crank", "ace"), "view=camera&t=40&trails=whole", dimensions=3, **NEAR
+    ),
+    "team_camera.png": of_replay(
+        ("ace", "crank"), "view=camera&t=60&pitch=35", red_size=4, blue_size=4
+    ),
+    "browser_height.png": of_play(24, DESKTOP),
+    "browser_camera.png": of_play(24, PHONE, ("KeyC",)),
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+// The views of the page: from above, in fights with height with the view from the side, the graph, and the free camera.
+
+class Views {
+  constructor(fights, settings) {
+    const nothing = () => {};
+    Object.assign(this, { fights, settings, isBlind: false });
+    this.plane = new Plane(element("plane"), fights, settings, nothing);
+    this.side = new SideView(element("side"), fights, settings);
+    this.graph = new Graph(element("graph"), fights, settings, nothing);
+    this.camera = new Camera(element("camera"), element("camera-labels"), fights, settings, nothing);
+  }
+
+  /** Shows another fight as a whole. */
+  reset() {
+    if (!this.fights.truth.hasHeight) this.graph.reset();
+    this.camera.reset();
+    this.plane.view.scale = 0;
+    this.settings.follow = "both";
+  }
+
+  /** Goes to a view, or from it back to the view from above. Returns the reason if that is not possible. */
+  toggle(view) {
+    const { settings } = this;
+    if (view === "camera" && !this.camera.isPossible) {
+      this.isBlind = true;
+      return NO_CAMERA;
+    }
+    if (view === "spacetime" && this.fights.truth.hasHeight) return "With height there is no space-time graph.";
+    settings.view = settings.view === view ? "plane" : view;
+    return "";
+  }
+
+  /**
+   * Draws the view of the settings, `since` seconds after the end; returns the lines of its caption. The
+   * graph needs a fight in the plane, and a fighter that lives in it.
+   */
+  draw(time, since, hasGraph) {
+    const { settings, fights: { truth } } = this;
+    const view = settings.view === "spacetime" && !hasGraph ? "plane" : settings.view;
+    const hasSide = view === "plane" && truth.hasHeight;
+    element("plane").hidden = view !== "plane";
+    element("side").hidden = !hasSide;
+    element("graph").hidden = view !== "spacetime";
+    element("camera").hidden = element("camera-labels").hidden = view !== "camera";
+    element("stage").classList.toggle("high", truth.hasHeight);
+    element("view").hidden = truth.hasHeight;
+    element("view-camera").hidden = this.isBlind;
+    element("view-camera").setAttribute("aria-pressed", view === "camera");
+    if (hasSide) this.side.draw(time);
+    if (view === "plane") {
+      this.plane.draw(time + since);
+      return planeCaption(settings, this.plane.fight);
+    }
+    if (view === "camera") {
+      this.camera.draw(time);
+      return cameraCaption(settings, this.camera.fight);
+    }
+    this.graph.draw(time);
+    return graphCaption(this.graph.scene(time), settings.fighter, this.graph.fight, time);
+  }
+}
