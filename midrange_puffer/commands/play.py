@@ -111,14 +111,12 @@ def read(argv: Sequence[str]) -> Options:
         find_player(text, options.data_dir, HUMAN, PLAYERS)
         for text in (options.red, options.wingmen)
     )
-    if options.blue == AUTO_BLUE:
-        blue = (
-            EASY
-            if red == HUMAN
-            else _strongest(game_of([red, wingmen], options.game, options.policy_name))
-        )
-    else:
+    if options.blue != AUTO_BLUE:
         blue = find_player(options.blue, options.data_dir, HUMAN, PLAYERS)
+    elif red == HUMAN:
+        blue = EASY
+    else:
+        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
