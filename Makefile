@@ -39,7 +39,7 @@ C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup dev install train sweep test test-all check fresh newest lint format bench web docs sanitize sanitize-all hostile portability clean help
+.PHONY: setup dev install train sweep test test-all check fresh newest lint format bench web ship-web docs sanitize sanitize-all hostile portability clean help
 
 setup: $(BUILT) ## make .venv, for all that users need (the default; free when nothing changed)
 
@@ -116,6 +116,9 @@ bench: setup ## measure the environment alone, then its share of training
 
 web: setup ## build the game as one page for any browser, web/midrange.html
 	$(BIN)/python tools/web.py
+
+ship-web: setup ## build that page and ship it with the package, for puffer play midrange --browser
+	$(BIN)/python tools/web.py --ship
 
 docs: setup $(FOR_DOCS) ## build the site, build/site/index.html; a link that leads nowhere is an error
 	-$(BIN)/python tools/web.py

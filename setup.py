@@ -336,6 +336,7 @@ setup(
         "midrange_puffer.examples": ["*.py", "*.ipynb"],
         **{name: ["*.ini", "*.json", "*.onnx", "*.pt", "*.replay"] for name in MODELS},
         "midrange_puffer.show.page.assets": ["*"],
+        "midrange_puffer.show.play": ["*.gz"],
     },
     ext_modules=cythonize(EXTENSIONS, language_level=3),
     cmdclass={"build_ext": BuildLibraries, "lint_core": LintCore},

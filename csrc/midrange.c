@@ -116,6 +116,9 @@ MrSim *mr_create(const MrConfig *config) {
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
   sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
+  const MrParams *p = &config->params;
+  sim->head_count =
+      mr_order_heads(p->sensing, p->red_size, p->blue_size, p->dimensions, sim->head_levels, sim->heads, sim->orders);
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
   sim->access = find_access(kernel);
@@ -172,6 +175,8 @@ typedef struct BlockWork {
   void (*do_block)(const struct BlockWork *work, int32_t block);
   MrTake take;
   const void *actions;
+  float *controls;
+  uint8_t *absent;
   MrOutputs out;
   int32_t steps;
 } BlockWork;
@@ -241,6 +246,15 @@ void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *resul
 
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
   decide(sim, MR_TAKE_CONTROLS, controls, (MrOutputs){.to.rewards = rewards, .every_fighter = true});
+}
+
+static void follow_block(const BlockWork *work, int32_t block) {
+  work->sim->kernel->controls_of_orders(work->sim, block, work->actions, work->controls, work->absent);
+}
+
+void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent) {
+  do_blocks(
+      &(BlockWork){.sim = sim, .do_block = follow_block, .actions = orders, .controls = controls, .absent = absent});
 }
 
 static void advance_block(const BlockWork *work, int32_t block) {

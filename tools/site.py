@@ -27,6 +27,7 @@ from midrange_puffer.game.observation import (
     features_of,
 )
 from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS, Parameter
+from midrange_puffer.show.play.browser import read_page
 
 ROOT = Path(__file__).resolve().parents[1]
 # Pages outside docs/: path in the repository -> path on the site.
@@ -37,7 +38,7 @@ MOVED = {
     "SECURITY.md": "security.md",
     "csrc/RULES.md": "rules.md",
 }
-GAME = ROOT / "web" / "midrange.html"  # what `make web` has built, if it has
+GAME = ROOT / "web" / "midrange.html"  # built by `make web`; without it, the package's page
 LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)((?:#[^)]*)?\))")
 LANGUAGES = {".py": "python", ".c": "c", ".h": "c", ".ini": "ini", ".pyx": "cython"}
 STYLE_FILE = "assets/tables.css"
@@ -75,8 +76,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in sorted(sources):
         files.append(File.generated(config, f"source/{path}.md", content=_source_page(path)))
     files.append(File.generated(config, STYLE_FILE, content=STYLE))
-    if GAME.is_file():
-        files.append(File.generated(config, GAME.name, content=GAME.read_bytes()))
+    game = GAME.read_bytes() if GAME.is_file() else read_page()
+    files.append(File.generated(config, GAME.name, content=game))
     for name, content in REFERENCE.items():
         files.append(File.generated(config, f"reference/{name}.md", content=content()))
     return files

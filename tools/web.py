@@ -1,6 +1,7 @@
 """Builds web/midrange.html: the game in one page that needs no network, with the core inside.
 
-    make web
+    make web            # builds it
+    make ship-web       # and makes it the page of the package
 
 clang compiles the core, the learner and web/core.c to WebAssembly. The page holds the result, the
 Python package's tables of parameters and pilots, and its policies.
@@ -8,6 +9,7 @@ Python package's tables of parameters and pilots, and its policies.
 
 import argparse
 import base64
+import gzip
 import json
 import shutil
 import subprocess
@@ -42,6 +44,7 @@ from midrange_puffer.game.types import (
 )
 from midrange_puffer.policies.native import flat_copy
 from midrange_puffer.show.page.content import sound_table
+from midrange_puffer.show.play.browser import SHIPPED
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 
 ROOT = Path(__file__).parents[1]
@@ -57,8 +60,8 @@ SCRIPTS = (
     *("webgl.js", "camera.js", "camera_bodies.js"),
     *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
-    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sharing.js"),
-    *("height.js", "views.js", "play.js"),
+    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sound.js"),
+    *("sharing.js", "height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.
@@ -98,15 +101,25 @@ def main() -> int:
     """Builds the page; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--out", type=Path, default=PAGE, help="the page; default %(default)s")
-    out = parser.parse_args().out
+    parser.add_argument(
+        "--ship",
+        action="store_true",
+        help="also compress it to the page of `puffer play --browser`",
+    )
+    options = parser.parse_args()
     try:
         wasm = compile_core(BUILD)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"the core cannot be compiled to WebAssembly: {error}", file=sys.stderr)
         print(f"clang, lld and a C library for it are needed: {NEEDED}", file=sys.stderr)
         return 1
-    write_whole(out, render(wasm).encode())
-    print(f"{out}: {out.stat().st_size:,} bytes")
+    page = render(wasm).encode()
+    files = {options.out: page}
+    if options.ship:
+        files[SHIPPED] = gzip.compress(page, 9, mtime=0)
+    for path, content in files.items():
+        write_whole(path, content)
+        print(f"{path}: {len(content):,} bytes")
     return 0
 
 

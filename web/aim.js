@@ -32,9 +32,13 @@ function flownZone(hits, { inside, between, beyond }) {
  * Returns {words, isGood} about a seat's next launch, by its knowledge; good: the enemy is inside R_NEZ. With
  * height `flown` has the last fly-outs of a shot, which take too long for every picture.
  */
-function aimOf({ sim }, known, seat, time, names, flown) {
+function aimOf({ sim, fight }, known, seat, time, names, flown) {
   const { alive, ammunition, ready } = sim.read("fighter");
-  if (!alive[seat]) return { words: "shot down", isGood: false };
+  if (!alive[seat]) {
+    const flying = fight.inTheAir(seat, time).length;
+    const waits = flying && fight.length === Infinity;
+    return { words: waits ? `shot down; ${flying} of your missiles still fly` : "shot down", isGood: false };
+  }
   const states = known.states(time);
   const [own, enemy] = [states[seat], states[1 - seat]];
   const isTracked = alive[1 - seat] && enemy.tracked !== false;

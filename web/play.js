@@ -12,6 +12,7 @@ const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zone
 const fights = { truth: null }; // and, with sensors, each side's knowledge
 const hands = new Hands();
 const score = [0, 0, 0]; // won, drawn, lost in this visit
+const sound = new Sound();
 const ladder = new Ladder([...tables.ladder, "champion"], tables.easy);
 const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
@@ -245,15 +246,16 @@ function draw() {
   element("picture").hidden = !fight.radar || (session.humans.length > 0 && !session.isOver);
   element("outcome").hidden = !session.isOver || overSince < AFTERMATH || lessons.hidesOutcome;
   setText(element("tally"), `won ${score[0]}, drawn ${score[1]}, lost ${score[2]}`);
-  drawWarning(time);
-  drawCommands(time);
+  setText(element("sound"), `Sound: ${sound.isOn ? "on" : "off"}`);
+  const [warning, isGood] = [drawWarning(time), drawCommands(time)];
+  sound.look(fight, fights[settings.picture], warning, isGood, !session.paused && !lessons.isWaiting);
 }
 
-/** Shows the human's aim, and the states of throttle and missiles beside the controls. */
+/** Shows the human's aim, and returns true if it is good; and shows the states of throttle and missiles beside the controls. */
 function drawCommands(time) {
   const [human] = session.humans;
   element("launch-line").hidden = human === undefined;
-  if (human === undefined) return;
+  if (human === undefined) return false;
   const known = fights[session.fight.radar ? SEATS[human] : "truth"];
   const { words, isGood } = aimOf(session, known, human, time, tables.debrief.zones, lookout.hits);
   setText(element("launch-line"), words);
@@ -263,6 +265,7 @@ function drawCommands(time) {
   const lever = `throttle ↕ ${Math.round(100 * throttle)} %`;
   setText(element("lever-words"), session.sim.hasHeight ? "climb ↕" : lever);
   setText(element("throttle-words"), lever);
+  return isGood;
 }
 
 /** Draws the present view; the graph is of the shown side, of the human, or of red. */
@@ -276,14 +279,16 @@ function drawView(time) {
   showLines(element("caption"), lines);
 }
 
+/** Shows the warning of the most pressing missile, and returns it; null if there is none. */
 function drawWarning(time) {
   const isAlive = lookout && !session.isOver && !isDead(session.fight.fighters[lookout.seat], time);
   const warning = isAlive ? lookout.warning : null;
   element("warning").hidden = !warning;
-  if (!warning) return;
+  if (!warning) return null;
   element("warning").classList.toggle("outrun", warning.isOutrun);
   setText(element("warning-words"), warning.text);
   setText(element("warning-advice"), warning.advice);
+  return warning;
 }
 
 /** Shows in turn the truth and each side's knowledge. */
@@ -350,6 +355,7 @@ const BUTTONS = {
   "lesson-next": () => lessons.next(),
   "lesson-end": leaveLessons,
   "first-flight": () => lessons.start(),
+  "sound": () => sound.toggle(),
   "help-open": toggleHelp,
   "sidebar-open": () => document.body.classList.toggle("with-sidebar"),
 };
@@ -361,6 +367,7 @@ const KEYS = {
   "KeyV": BUTTONS.view,
   "KeyC": BUTTONS["view-camera"],
   "KeyZ": BUTTONS.zones,
+  "KeyM": BUTTONS.sound,
   "KeyK": cyclePicture,
   "Minus": BUTTONS.slower,
   "Equal": BUTTONS.faster,

@@ -32,15 +32,15 @@ class Lookout {
     this.isTooLate = !known.contact && !isOpen;
   }
 
-  /** Returns {text, advice, isOutrun} about the most pressing missile; null if there is none. */
+  /** Returns {text, advice, isOutrun, seconds} about the most pressing missile; null if there is none. */
   get warning() {
     const [threat] = this.threats;
     if (!threat) return null;
     const { bearing, seconds, isOutrun } = threat;
     const hour = hourOf(bearing);
-    if (isOutrun) return { text: `Missile at ${hour} o'clock: outrun`, advice: "as long as you run", isOutrun };
+    if (isOutrun) return { text: `Missile at ${hour} o'clock: outrun`, advice: "as long as you run", isOutrun, seconds };
     const soon = seconds < Infinity ? `, ${seconds.toFixed(0)} s` : "";
-    return { text: `Missile at ${hour} o'clock${soon}`, advice: this._advice(bearing), isOutrun };
+    return { text: `Missile at ${hour} o'clock${soon}`, advice: this._advice(bearing), isOutrun, seconds };
   }
 
   _advice(bearing) {

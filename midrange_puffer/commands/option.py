@@ -189,6 +189,8 @@ def game(names: Iterable[str] | None = None) -> Any:
     def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
         keys = schema()["env"]
         flown = [key for key in keys if key in PARAMETERS and PARAMETERS[key].group != "reward"]
+        if names is None:
+            parser.add_game_help()
         for key in flown if names is None else names:
             parser.add_key(replace(keys[key], default=argparse.SUPPRESS), f"{GAME}{key}")
 
@@ -253,6 +255,7 @@ class Parser(argparse.ArgumentParser, Generic[T]):
         )
         self.keys: dict[str, Key] = {}
         self.takes_config = False
+        self._game: argparse._ArgumentGroup | None = None  # options that --help leaves out
         self._options = options
         self._words: Sequence[str] = ()
         annotations = get_type_hints(options)
@@ -260,6 +263,27 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             if add := item.metadata.get(_ADD):
                 annotation = annotations[item.name]
                 add(self, item.name, get_args(annotation) or (annotation,))
+
+    def add_game_help(self) -> None:
+        """Adds --help-env, which lists the game's parameters; --help then leaves them out."""
+        self.add_argument(
+            "--help-env",
+            action=_GameHelp,
+            dest=argparse.SUPPRESS,
+            default=argparse.SUPPRESS,
+            nargs=0,
+            help="show the parameters of the game, which are options, too: --env.NAME VALUE",
+        )
+        self._game = self.add_argument_group("parameters of the game")
+
+    def format_game_help(self) -> str:
+        """Returns the game's parameters with their meanings."""
+        formatter = self._get_formatter()
+        if self._game is not None:
+            formatter.start_section(self._game.title)
+            formatter.add_arguments(self._game._group_actions)
+            formatter.end_section()
+        return formatter.format_help()
 
     def add_key(self, key: Key, option: str | None = None, alone: Any = None) -> None:
         """Adds the option of a key: `--option VALUE`, or a flag if the key is a bool.
@@ -280,7 +304,8 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             self.add_argument(name, dest=dest, action="store_true", help=text)
             return
         default = "" if key.default is argparse.SUPPRESS else f"; default {key.default}"
-        self.add_argument(
+        place = self._game if self._game is not None and option.startswith(GAME) else self
+        place.add_argument(
             name,
             dest=dest,
             nargs=None if alone is None else "?",
@@ -330,7 +355,12 @@ class Parser(argparse.ArgumentParser, Generic[T]):
     def format_help(self) -> str:
         """Returns the mode's own options, then, if it takes them, all keys of the configuration."""
         if not self.takes_config:
-            return super().format_help()
+            groups = self._action_groups
+            self._action_groups = [group for group in groups if group is not self._game]
+            try:
+                return super().format_help()
+            finally:
+                self._action_groups = groups
         lines = [
             super().format_help(),
             "Every key below may stand in an ini file, in its section, and is an option here:",
@@ -350,6 +380,15 @@ class Parser(argparse.ArgumentParser, Generic[T]):
     def error(self, message: str) -> NoReturn:
         """Raises UsageError; argparse calls it for an option that cannot be read."""
         raise UsageError(f"command line: {message}")
+
+
+class _GameHelp(argparse.Action):
+    """Prints the parameters of the game, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        assert isinstance(parser, Parser)
+        print(parser.format_game_help(), end="")
+        parser.exit()
 
 
 def is_rank() -> bool:

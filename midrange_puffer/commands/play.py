@@ -16,6 +16,7 @@ from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.actions import HEIGHT
 from midrange_puffer.game.parameters import (
+    EASY,
     HUMAN,
     LADDER,
     RADAR,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
     from midrange_puffer.replays.session import Session
 
-# The champion of the game, or the best of the pilots if there is none.
+# Against a human an easy pilot; else the champion of the game, or the best pilot if it has none.
 AUTO_BLUE = "auto"
 HIGH_PILOT = "ace"  # the best of the pilots with height
 PLAYERS = (
@@ -53,7 +54,7 @@ PLAYERS = (
 
 DESCRIPTION = (
     "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
-    "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
+    "two of them fight. It begins with the keys, against an easy pilot; O takes harder ones. "
     "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change. "
     "--env.dimensions 3 is with height: two more keys climb and dive."
 )
@@ -65,8 +66,8 @@ class Options:
 
     red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"player of blue, as --red; auto: {CHAMPION}, or if the game has none {WINGMEN}, with "
-        f"height {HIGH_PILOT}",
+        f"player of blue, as --red; auto: {EASY} against a human, else {CHAMPION}, or if the game "
+        f"has none {WINGMEN}, with height {HIGH_PILOT}",
         AUTO_BLUE,
     )
     wingmen: str = option.value(
@@ -75,6 +76,7 @@ class Options:
     )
     data_dir: str = option.data_dir()
     policy_name: str | None = option.policy_name()
+    browser: bool = option.flag("open the game in a browser, one against one; no other option")
     seed: int = option.seed("seed of the starts and the policies' actions")
     greedy: bool = option.flag("policies take the likeliest action instead of drawing one")
     save: str | None = option.value(
@@ -97,6 +99,10 @@ def read(argv: Sequence[str]) -> Options:
         UserError: An option or a file is wrong, or pygame is missing.
     """
     options = option.Parser("play", DESCRIPTION, Options).read(argv)
+    if options.browser:
+        if options != Options(browser=True):
+            raise UsageError("command line: --browser: takes no other option; the page has its own")
+        return options
     require("the viewer needs", "pygame")
     telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     if options.save:
@@ -105,10 +111,12 @@ def read(argv: Sequence[str]) -> Options:
         find_player(text, options.data_dir, HUMAN, PLAYERS)
         for text in (options.red, options.wingmen)
     )
-    if options.blue == AUTO_BLUE:
-        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
-    else:
+    if options.blue != AUTO_BLUE:
         blue = find_player(options.blue, options.data_dir, HUMAN, PLAYERS)
+    elif red == HUMAN:
+        blue = EASY
+    else:
+        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
@@ -128,6 +136,10 @@ def _strongest(game: Mapping[str, Any]) -> str:
 
 def main(options: Options) -> int:
     """Plays until the window is closed; returns the exit status."""
+    if options.browser:
+        from midrange_puffer.show.play.browser import play
+
+        return play()
     from midrange_puffer.replays.session import Session
 
     folder = Path(options.save) if options.save else None

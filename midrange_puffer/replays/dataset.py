@@ -99,7 +99,11 @@ def _has_levels(contestant: "Contestant") -> bool:
     if isinstance(contestant, Mixed):
         flyers = [outsider.flyer for outsider in contestant.outsiders]
         return contestant.shares.keys() == {"agent"} and all(map(_has_levels, flyers))
-    return is_module(contestant) and not contestant.is_continuous
+    return (
+        is_module(contestant)
+        and not contestant.is_continuous
+        and not getattr(contestant, "order_decisions", 0)
+    )
 
 
 def record(

@@ -2,7 +2,8 @@
 
 Policies decide every `substeps` physics steps (0.5 s), which is slow for a human. A fight with a
 human has a decision every physics step. A policy in it acts every `substeps` steps, as in
-training, and holds its rudder and throttle in between. Scripted pilots, whose rules do not depend
+training, and holds its rudder and throttle in between; its orders are flown anew at every step.
+Scripted pilots, whose rules do not depend
 on decisions, act at every step. A fight without a human is flown as configured: a seed gives the
 same fight that `plot` draws.
 
@@ -20,6 +21,7 @@ import numpy as np
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
+from midrange_puffer.game.orders import are_orders, carry_out
 from midrange_puffer.game.parameters import (
     HUMAN,
     SEATS,
@@ -87,7 +89,7 @@ class PlayerCrew:
         self.fighters, self.player = np.array(fighters), player
 
     def commands(self, sim: Simulation) -> np.ndarray:
-        """Returns the fighters' next controls in a fight, float32 [n, controls]."""
+        """Returns the fighters' next controls in a fight, or orders, float32 [n, controls]."""
         observations = sim.observe()[0, self.fighters]
         return self.player.act(observations, np.arange(len(self.fighters)))
 
@@ -463,12 +465,15 @@ class Session:
                 commands = crew.commands(self.sim)
                 flies = ~np.isin(crew.fighters, self.humans)
                 self.commands[crew.fighters[flies]] = commands[flies]
+        free = ~are_orders(self.commands)  # an order stands until its crew gives the next
         if given is not None:
-            self.commands[:] = given
-        self.sim.step(self.commands[None])
-        self.recorder.add(self.commands)
+            self.commands[free] = given[free]
+        flown = self.commands.copy() if given is None else np.array(given, np.float32)
+        carry_out(self.sim.core, flown[None])
+        self.sim.step(flown[None])
+        self.recorder.add(flown)
         self.paths.note()
-        self.commands[:, FIRE] = 0
+        self.commands[free, FIRE] = 0
         if len(self.recorder) % self._mark_interval == 0:
             self._set_mark()
 

@@ -107,9 +107,14 @@ def test_help_of_a_mode_names_its_options(call, mode):
     status, text, _ = call(mode, "midrange", "--help")
     assert status == 0
     assert f"usage: puffer {mode} midrange" in text
-    usual = ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT")
+    usual = ("--seed INT", "--train.data-dir STR", "--help-env")
     for line in OF_NO_ENGAGEMENT.get(mode, usual):
         assert line in text
+    if mode not in OF_NO_ENGAGEMENT:
+        assert "--env." not in text.replace("--env.NAME", "").split("options:")[1]
+        status, parameters, _ = call(mode, "midrange", "--help-env")
+        assert status == 0
+        assert "--env.time-limit FLOAT" in parameters
 
 
 @pytest.mark.parametrize(

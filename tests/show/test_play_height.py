@@ -10,7 +10,7 @@ from keyboard import SIZE, Gamepad, Player
 from policies import random_policy
 
 from midrange_puffer.commands import play
-from midrange_puffer.game.parameters import LADDER
+from midrange_puffer.game.parameters import EASY, LADDER
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.game.spacetime import spacetime
@@ -166,6 +166,7 @@ def test_a_dive_is_advised_unless_it_is_low_already():
     assert advice([behind], 7000) == "dive, and keep it behind you"
     assert advice([ahead], 900) == "turn right until it is behind you"
     assert advice([Threat(0.1, None, outrun=True)], 7000) == ""
+    assert advice([ahead], 7000, is_late=True) == "too late to get away: fire at the enemy"
 
 
 def test_the_debriefing_has_zones_by_fly_outs():
@@ -228,10 +229,11 @@ def test_who_flies_into_the_ground_is_told(seat, words):
     assert player.game._debriefs[0] == lines
 
 
-def test_with_height_the_default_opponent_is_a_pilot():
-    options = play.read(["--env.dimensions", "3"])
-    assert options.blue == play.HIGH_PILOT
-    assert play.read([]).blue == "champion"
+def test_the_default_opponent_is_easy_for_a_human_and_strong_for_others():
+    for words in ([], ["--env.dimensions", "3"]):
+        assert play.read(words).blue == EASY
+    assert play.read(["--red", "ace", "--env.dimensions", "3"]).blue == play.HIGH_PILOT
+    assert play.read(["--red", "ace"]).blue == "champion"
 
 
 def test_a_policy_flies_against_a_human():

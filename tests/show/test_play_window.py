@@ -54,6 +54,8 @@ def test_it_says_when_the_next_missile_may_go():
     session.fire(0)
     session.step()
     assert launch_words(session, 0) == "no missile left"
+    session.sim.set_fighter(0, 0, alive=False)
+    assert launch_words(session, 0).startswith("shot down; 2 of your missiles still fly")
     session.sim.set_fighter(0, 1, alive=False)
     assert launch_words(session, 1) == "shot down"
 
@@ -155,7 +157,7 @@ def test_a_full_disk_ends_no_fight(tmp_path):
     assert player.session.paths.time > before
 
 
-# A game without a champion, so that blue is the best pilot.
+# Blue is the easy pilot.
 TEAM = ["--wingmen", "ace", "--env.red-size", "2", "--env.blue-size", "3"]
 
 
@@ -164,7 +166,7 @@ TEAM = ["--wingmen", "ace", "--env.red-size", "2", "--env.blue-size", "3"]
     [
         (["--blue", "ace"], {"kind": pygame.KEYDOWN, "key": pygame.K_ESCAPE}, ("human", "ace"), 6),
         (["--blue", "ace"], {"kind": pygame.QUIT}, ("human", "ace"), 6),
-        (TEAM, {"kind": pygame.QUIT}, ("human, ace", "evader"), 5),
+        (TEAM, {"kind": pygame.QUIT}, ("human, ace", "shooter"), 5),
     ],
 )
 def test_play_from_the_command_line_to_its_end(

@@ -235,6 +235,29 @@ def test_the_first_flight_shows_each_thing_by_doing_it(newcomer):
     assert not is_shown(page, "lesson")
 
 
+def test_sound_is_off_until_asked(page):
+    """Counts the voices that start: none for a launch without sound, one for a launch with it."""
+    page.evaluate(
+        "{ const { start } = AudioScheduledSourceNode.prototype; window.voices = []; "
+        "AudioScheduledSourceNode.prototype.start = function (...when) { "
+        "voices.push(this.constructor.name); return start.apply(this, when); }; "
+        "const node = AudioBufferSourceNode.prototype; const begin = node.start; "
+        "node.start = function (...when) { voices.push(this.constructor.name); "
+        "return begin.apply(this, when); }; }"
+    )
+    press(page, "Space")
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+    assert text(page, "sound") == "Sound: off"
+    assert page.evaluate("voices") == []
+    press(page, "KeyM")  # a key is a gesture, which browsers require
+    until(lambda: text(page, "sound") == "Sound: on")
+    press(page, "KeyR")
+    press(page, "Space")
+    until(lambda: "AudioBufferSourceNode" in page.evaluate("voices"))
+    press(page, "KeyM")
+    until(lambda: text(page, "sound") == "Sound: off")
+
+
 def test_a_gamepad_flies(page):
     page.evaluate(
         "void (navigator.getGamepads = () => "

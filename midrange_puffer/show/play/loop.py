@@ -323,7 +323,8 @@ class Game(Viewer):
                 height = None
                 if self._has_height:
                     height = float(session.sim.fighters["z"][0, session.sides[side]])
-                draw_warning(surface, rect, bar, threats[0].words, advice(threats, height))
+                words = advice(threats, height, self._lookout.late[side])
+                draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
             draw_help(surface, self._is_team, self._has_height)
         elif self._rewinding:
@@ -418,7 +419,11 @@ def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None
     state = {name: values[0, fighter] for name, values in session.sim.fighters.items()}
     sizes = session.paths.sizes
     if not state["alive"]:
-        return "shot down"
+        missiles = session.sim.missiles
+        flying = int((missiles["active"][0] & (missiles["owner"][0] == fighter)).sum())
+        if not flying or session.over:
+            return "shot down"
+        return f"shot down; {flying} of your missiles still fly: the fight goes on until they end"
     if not state["ammo"]:
         return "no missile left"
     contacts = [contact for contact in session.paths.contacts if contact.fighter == fighter]

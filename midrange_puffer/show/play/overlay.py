@@ -42,7 +42,7 @@ KEYS = (
     ("Z", "your view with launch zones, or all that flies"),
     ("E", "the enemy's launch zones, too"),
     ("F", "with sensors, afterwards: the truth, or what you knew"),
-    ("O", "an easier opponent: straight, and from then on harder ones up to ace"),
+    ("O", "the next harder opponent of the ladder; after the hardest the easiest"),
     ("F5", "save a replay"),
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),

@@ -13,6 +13,7 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import EscapeCheck
+from midrange_puffer.show.play.words import TOO_LATE
 from midrange_puffer.show.view.moment import Moment, moment
 
 BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
@@ -110,15 +111,18 @@ def heard_threats(known: Moment, fighter: int) -> list[Threat]:
     return [Threat(bearing, None, outrun=False) for bearing in sorted(bearings, key=abs)]
 
 
-def advice(threats: Sequence[Threat], height: float | None = None) -> str:
+def advice(threats: Sequence[Threat], height: float | None = None, is_late: bool = False) -> str:
     """Returns the manoeuvre against the first of the missiles; "" if none must be avoided.
 
     Args:
         threats: The missiles.
         height: The fighter's height [m]; None in the plane.
+        is_late: True if no escape evades them any more.
     """
     if not threats or threats[0].outrun:
         return ""
+    if is_late:
+        return TOO_LATE
     bearing = threats[0].bearing
     words = f"turn {'right' if bearing > 0 else 'left'} until it is behind you"
     if abs(bearing) >= BEHIND:
@@ -143,6 +147,8 @@ class Lookout:
         checks: By side, an `EscapeCheck` for each time at which missiles flew at the fighter.
         threats: By side, the missiles that the human is warned of. Without sensors, the missile
             with the shortest time to impact comes first; with sensors, the one nearest the nose.
+        late: By side, true if no escape evades the missiles that the human is warned of. With
+            sensors that is unknown to the human, and stays false.
         shots: With height, by side: whether a missile fired now hits, by the enemy's evasion.
     """
 
@@ -150,6 +156,7 @@ class Lookout:
         self._session = session
         self.checks: dict[int, list[EscapeCheck]] = {side: [] for side in session.sides}
         self.threats: dict[int, list[Threat]] = {side: [] for side in session.sides}
+        self.late: dict[int, bool] = dict.fromkeys(session.sides, False)
         self.shots: dict[int, dict[str, bool]] = {}
         self._interval = INTERVAL
         self._fly_outs: FlyOuts | None = None
@@ -172,8 +179,9 @@ class Lookout:
                 if sim.parameters["sensing"] == RADAR
                 else find_threats(sim, graph, fighter)
             )
+            is_open = any(all(misses[way] > 0 for misses in inbound) for way in (0, 1))
+            self.late[side] = not is_open and sim.parameters["sensing"] != RADAR
             if inbound:
-                is_open = any(all(misses[way] > 0 for misses in inbound) for way in (0, 1))
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
             if self._fly_outs is not None:
                 own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)

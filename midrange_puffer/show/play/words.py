@@ -25,3 +25,4 @@ DEBRIEF = {
     "shots": "Your shots: {shots}.",
     "no_shots": "You fired no missile.",
 }
+TOO_LATE = "too late to get away: fire at the enemy"  # advice when no escape is open

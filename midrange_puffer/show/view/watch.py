@@ -77,6 +77,8 @@ class Watcher(Viewer):
         self.session.stream(telemetry)
         self._sessions, self._turn = sessions, 0
         self._over = 0.0  # time for which the end has been shown [s]
+        if not self._is_team:
+            self._chosen = 0  # red's view has both fighters, with their names and zones
 
     def _pass(self, seconds: float) -> None:
         self.session.advance(seconds)
@@ -114,6 +116,7 @@ class Watcher(Viewer):
             mode=self._mode,
             lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,
+            enemy_zones=True,
             side=self._side,
         )
         self._show(self._renderer.surface)
