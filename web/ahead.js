@@ -1,4 +1,4 @@
-// Warnings in fights with height, by a look ahead, as show/play/ahead.py and threats.py: copies of the fight are flown
+// Warnings in fights with height, by a look ahead, as show/play/threats.py has them by the graph: copies of the fight are flown
 // for some seconds. In one both fighters hold their controls. In two others the own fighter dives and turns to one side at
 // full throttle until its tail points at the enemy, then runs.
 

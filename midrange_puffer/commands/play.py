@@ -111,14 +111,12 @@ def read(argv: Sequence[str]) -> Options:
         find_player(text, options.data_dir, HUMAN, PLAYERS)
         for text in (options.red, options.wingmen)
     )
-    if options.blue == AUTO_BLUE:
-        blue = (
-            EASY
-            if red == HUMAN
-            else _strongest(game_of([red, wingmen], options.game, options.policy_name))
-        )
-    else:
+    if options.blue != AUTO_BLUE:
         blue = find_player(options.blue, options.data_dir, HUMAN, PLAYERS)
+    elif red == HUMAN:
+        blue = EASY
+    else:
+        blue = _strongest(game_of([red, wingmen], options.game, options.policy_name))
     players = find_champions([red, blue, wingmen], options.game, options.policy_name)
     red, blue, wingmen = players
     if wingmen == HUMAN:
@@ -164,7 +162,7 @@ def _play(session: "Session", folder: Path | None) -> None:
 
     with Window(title="midrange: {} against {}".format(*session.names)) as window:
         pygame.joystick.init()  # from now on there are events of gamepads
-        game = Game(session, Renderer(window.size), window.show, folder)
+        game = Game(session, Renderer(window.size, in_background=True), window.show, folder)
         try:
             game.run()
         finally:

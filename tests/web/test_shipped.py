@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+import zlib
 
 import pytest
 from places import ROOT
@@ -78,7 +79,7 @@ def test_the_shipped_page_is_current(tmp_path):
     """All but the compiled core is compared with the sources; the core flies as the native one."""
     page = browser.read_page().decode()
     wasm = tmp_path / "core.wasm"
-    wasm.write_bytes(base64.b64decode(data_of(page, "core")))
+    wasm.write_bytes(zlib.decompress(base64.b64decode(data_of(page, "core"))))
     assert builder().render(wasm) == page, "run `make ship-web`"
     flown = Core(wasm, tmp_path).run(
         """
