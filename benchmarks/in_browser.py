@@ -4,7 +4,8 @@
 
 The core in WebAssembly (node) and the native one of the same 16-byte vectors (sse2; elsewhere
 portable) fly the same: both fighters fire, and 1,000 physics steps follow in one call; by turns,
-7 rounds. Frames are counted in a headless Chromium, where there is one, at 60 a second at most.
+7 rounds. Frames are counted in a headless Chromium, where there is one, at 60 a second at most: of
+the view from above, and of the free camera in a fight with height, by WebGL without a GPU.
 """
 
 import json
@@ -26,19 +27,20 @@ sys.path += [str(ROOT / "tools"), str(ROOT / "tests" / "support")]
 import web  # of tools
 
 ROUNDS, SECONDS = 7, 1.0
+SIZES = {"1280 x 800": (1280, 800), "390 x 844": (390, 844)}  # of the window
 STEPS = 1000
 ISA = next(isa for isa in ("sse2", "portable") if isa in _core.isas())
 FLY = """
 import { readFileSync } from "fs";
 const [wasm, tables] = process.argv.slice(2);
-const engine = await Engine.load(readFileSync(wasm), JSON.parse(readFileSync(tables)));
-const sim = new Simulation(engine, 1);
+const core = await Core.load(readFileSync(wasm), JSON.parse(readFileSync(tables)));
+const sim = new Simulation(core, 1);
 let engagement = 0;
 const begin = performance.now();
 while (performance.now() - begin < 1000 * SECONDS) {
   sim.start((engagement += 1));
   sim.step([[0, 1, 1], [0, 1, 1]]);
-  engine.core.mr_advance(sim.sim, STEPS);
+  core.wasm.mr_advance(sim.sim, STEPS);
 }
 console.log((1000 * engagement * STEPS) / (performance.now() - begin));
 """
@@ -75,7 +77,7 @@ def core_speeds(folder: Path) -> dict[str, list[float]]:
     wasm, script, tables = (folder / name for name in ("core.wasm", "fly.mjs", "tables.json"))
     shutil.copyfile(web.compile_core(folder / "build"), wasm)
     code = FLY.replace("STEPS", str(STEPS)).replace("SECONDS", str(SECONDS))
-    script.write_text(web.scripts("data.js", "engine.js") + code)
+    script.write_text(web.scripts("data.js", "types.js", "core.js") + code)
     tables.write_text(json.dumps(web.tables()))
     speeds: dict[str, list[float]] = {"wasm": [], "native": []}
     for _ in range(ROUNDS):
@@ -101,7 +103,7 @@ def fly_natively() -> float:
 
 
 def page_figures() -> list[tuple[str, str]]:
-    """Returns the time until the page is drawn, and its frames a second; {} without a browser."""
+    """Returns the time until the page is drawn, and its frames a second; [] without a browser."""
     from browser import PROGRAM, Browser
 
     if PROGRAM is None or not web.PAGE.exists():
@@ -116,13 +118,20 @@ def page_figures() -> list[tuple[str, str]]:
             while (at := browser.evaluate(ready)) is None:
                 time.sleep(0.02)
             loads.append(at)
-        frames = [browser.evaluate(COUNT_FRAMES) for _ in range(3)]
+        rows = [("from opening to the first frame", f"{statistics.median(loads):.0f} ms")]
+        rows.append(("frames a second, from above", count_frames(browser)))
+        for element in ("lesson-end", "height", "view-camera"):
+            browser.evaluate(f"document.getElementById('{element}').click()")
+        for name, size in SIZES.items():
+            browser.resize(*size)
+            rows.append((f"the camera with height, {name}", count_frames(browser)))
         browser.close()
-    return [
-        ("from opening to the first frame", f"{statistics.median(loads):.0f} ms"),
-        ("frames a second, no GPU", f"{statistics.median(frames):.0f}"),
-        ("cores", str(len(os.sched_getaffinity(0)))),
-    ]
+    return [*rows, ("cores", str(len(os.sched_getaffinity(0))))]
+
+
+def count_frames(browser) -> str:
+    """Returns the median of three counts of frames a second."""
+    return f"{statistics.median(browser.evaluate(COUNT_FRAMES) for _ in range(3)):.0f}"
 
 
 if __name__ == "__main__":

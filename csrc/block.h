@@ -85,6 +85,13 @@ typedef struct {
   MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
 } MrPicture;
 
+// The axes of a belief: X(place, velocity).
+#if MR_DIMENSIONS == 3
+#define MR_AXES(X) X(x, vx) X(y, vy) X(z, vz)
+#else
+#define MR_AXES(X) X(x, vx) X(y, vy)
+#endif
+
 _Static_assert(sizeof(MrPicture) % (4 * MR_LANES) == 0, "a picture is of arrays [lane] of 4 bytes");
 
 // Asserts the invariants of a block's state (state.c), with its picture unless that is NULL, in builds without NDEBUG,
@@ -98,9 +105,9 @@ void mr_assert_state(const MrSim *sim, int32_t block);
 
 static inline MrBlock *mr_block(const MrSim *sim, int32_t block) { return (MrBlock *)sim->blocks + block; }
 
-// The picture of a block; NULL without sensors. With height there are no sensors.
+// The picture of a block; NULL without sensors.
 static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
-  return MR_DIMENSIONS == 2 && sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
+  return sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
 // The types that the engagements of a block fly; NULL in the plane. Where types are drawn, `b` must be a block of the
@@ -279,6 +286,10 @@ static inline void mr_believe_in(const MrBody *target, int32_t locked, MrBelief 
   belief->y[lane] = target->y[lane];
   belief->vx[lane] = target->v[lane] * target->c[lane];
   belief->vy[lane] = target->v[lane] * target->s[lane];
+#if MR_DIMENSIONS == 3
+  belief->z[lane] = target->z[lane];
+  belief->vz[lane] = target->v[lane] * target->u[lane];
+#endif
   belief->locked[lane] = locked;
   belief->unseen[lane] = 0;
 }

@@ -14,7 +14,9 @@
 // MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.
 // MR_OBSERVE_HEIGHT_2 has those of MR_TWO_KIND_FEATURES after them, and MR_OBSERVE_HEIGHT_3 then those of
 // MR_THIRD_KIND_FEATURES.
-// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR and MR_OBSERVE_TEAM_HEIGHT are of rows, which have the tables of "Teams" below.
+// MR_OBSERVE_RADAR_HEIGHT has the features of MR_RADAR_HEIGHT_FEATURES, MR_OBSERVE_RADAR_HEIGHT_2 and
+// MR_OBSERVE_RADAR_HEIGHT_3 also those of MR_TWO_KNOWN_KIND_FEATURES and MR_THIRD_KNOWN_KIND_FEATURES.
+// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR, MR_OBSERVE_TEAM_RADAR_HEIGHT and MR_OBSERVE_TEAM_HEIGHT are of rows, which have the tables of "Teams" below.
 //
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
@@ -180,6 +182,12 @@ enum {
 
 #define MR_RISING_FEATURES(X, prefix) MR_MISSILE_FEATURES(X, prefix) MR_RISE_FEATURES(X, prefix)
 
+// With sensors the fighter's own echo.
+#define MR_ECHO_FEATURES(X) \
+  X(own_echo, 2, 0, "range at which radars and seekers see the own fighter, over that of the parameters")
+
+#define MR_GUIDED_RISING_FEATURES(X, prefix) MR_RISING_FEATURES(X, prefix) MR_GUIDANCE_FEATURES(X, prefix)
+
 // A kind of missile in the loads of both sides.
 #define MR_KIND_FEATURES(X, prefix, which) \
   X(own_##prefix##_ammunition, 6, 0, "own missiles left of the " which " kind") \
@@ -199,6 +207,33 @@ enum {
   MR_RISING_FEATURES(X, inbound_3) \
   MR_RISING_FEATURES(X, own_missile_1) \
   MR_RISING_FEATURES(X, own_missile_2)
+
+// A kind of missile with sensors, which do not tell what the enemy has left.
+#define MR_KIND_STORE_FEATURES(X, prefix, which) \
+  X(own_##prefix##_ammunition, 6, 0, "own missiles left of the " which " kind")
+#define MR_KIND_REACH_FEATURES(X, prefix, which) \
+  X(own_##prefix##_reach, 40000, 0, "own R_max on the enemy with the " which " kind less the range [m]; that of the first kind if the own side has no such kind") \
+  X(enemy_##prefix##_reach, 40000, 0, "enemy's R_max on the own fighter with its " which " kind less the range [m], likewise")
+#define MR_KNOWN_KIND_FEATURES(X, prefix, which) \
+  MR_KIND_STORE_FEATURES(X, prefix, which) MR_KIND_REACH_FEATURES(X, prefix, which)
+
+#define MR_TWO_KNOWN_KIND_FEATURES(X) MR_KNOWN_KIND_FEATURES(X, first, "first") MR_KNOWN_KIND_FEATURES(X, second, "second")
+#define MR_THIRD_KNOWN_KIND_FEATURES(X) MR_KNOWN_KIND_FEATURES(X, third, "third")
+
+#define MR_RADAR_HEIGHT_FEATURES(X) \
+  MR_OWN_FEATURES(X) \
+  MR_CONTACT_FEATURES(X) \
+  MR_GEOMETRY_FEATURES(X) \
+  MR_RECEIVER_FEATURES(X) \
+  MR_OWN_HEIGHT_FEATURES(X) \
+  MR_ECHO_FEATURES(X) \
+  MR_ELEVATION_FEATURES(X, enemy, "the enemy") \
+  MR_ASCENT_FEATURES(X, enemy, "the enemy") \
+  MR_SEEKER_FEATURES(X, seeker_1) \
+  MR_SEEKER_FEATURES(X, seeker_2) \
+  MR_SEEKER_FEATURES(X, seeker_3) \
+  MR_GUIDED_RISING_FEATURES(X, own_missile_1) \
+  MR_GUIDED_RISING_FEATURES(X, own_missile_2)
 
 // Teams ---------------------------------------------------------------------------------------------------
 //
@@ -270,6 +305,12 @@ enum {
   X(other_age, 10, 0, "time since it was seen [s]") \
   X(other_inbound, 6, 0, "missiles of the own side in the air that fly at it")
 
+// The same rows with height. Allies report their height, and a track has that of its enemy.
+#define MR_TEAM_RADAR_OWN_FEATURES(X) MR_TEAM_OWN_HEIGHT_FEATURES(X) MR_ECHO_FEATURES(X)
+#define MR_HIGH_ALLY_FEATURES(X) MR_ALLY_FEATURES(X) MR_OTHER_HEIGHT_FEATURES(X, other, "the other")
+#define MR_HIGH_TRACK_FEATURES(X) \
+  MR_TRACK_FEATURES(X) MR_ELEVATION_FEATURES(X, other, "the other") MR_ASCENT_FEATURES(X, other, "the other")
+
 // An enemy's radar that the warning receiver hears.
 #define MR_HEARD_FEATURES(X) \
   X(radar_present, 1, 0, "1 if the receiver hears such a radar; else 0, as are all features of this row") \
@@ -284,6 +325,9 @@ enum {
   MR_FEATURE_COUNT = 0 MR_FEATURES(MR_COUNT_FEATURE),
   MR_STG_FEATURE_COUNT = MR_FEATURE_COUNT MR_STG_FEATURES(MR_COUNT_FEATURE),
   MR_RADAR_FEATURE_COUNT = 0 MR_RADAR_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_FEATURE_COUNT = 0 MR_RADAR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_2_FEATURE_COUNT = MR_RADAR_HEIGHT_FEATURE_COUNT MR_TWO_KNOWN_KIND_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_HEIGHT_3_FEATURE_COUNT = MR_RADAR_HEIGHT_2_FEATURE_COUNT MR_THIRD_KNOWN_KIND_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_FEATURE_COUNT = 0 MR_HEIGHT_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_2_FEATURE_COUNT = MR_HEIGHT_FEATURE_COUNT MR_TWO_KIND_FEATURES(MR_COUNT_FEATURE),
   MR_HEIGHT_3_FEATURE_COUNT = MR_HEIGHT_2_FEATURE_COUNT MR_THIRD_KIND_FEATURES(MR_COUNT_FEATURE),
@@ -296,6 +340,10 @@ enum {
   MR_TEAM_OWN_HEIGHT_COUNT = 0 MR_TEAM_OWN_HEIGHT_FEATURES(MR_COUNT_FEATURE),
   MR_HIGH_OTHER_COUNT = 0 MR_HIGH_OTHER_FEATURES(MR_COUNT_FEATURE),
   MR_RISING_COUNT = 0 MR_RISING_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_TEAM_RADAR_OWN_COUNT = 0 MR_TEAM_RADAR_OWN_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_ALLY_COUNT = 0 MR_HIGH_ALLY_FEATURES(MR_COUNT_FEATURE),
+  MR_HIGH_TRACK_COUNT = 0 MR_HIGH_TRACK_FEATURES(MR_COUNT_FEATURE),
+  MR_GUIDED_RISING_COUNT = 0 MR_GUIDED_RISING_FEATURES(MR_COUNT_FEATURE, missile),
   MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
   MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
 };

@@ -92,10 +92,12 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
 
 // Beliefs of the packed missiles about their targets at the first step: position [m] and velocity [m/s], and 1 if the
 // seeker sees the target. Missiles with 1 fly at the true target.
+#define MR_DECLARE_AXIS(x, vx) MR_ALIGNED float x[MR_ROOM], vx[MR_ROOM];
 typedef struct {
-  MR_ALIGNED float x[MR_ROOM], y[MR_ROOM], vx[MR_ROOM], vy[MR_ROOM];
+  MR_AXES(MR_DECLARE_AXIS)
   MR_ALIGNED int32_t sees[MR_ROOM];
 } MrBelieved;
+#undef MR_DECLARE_AXIS
 
 static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBelieved *out) {
   int32_t n = 0;
@@ -105,33 +107,35 @@ static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBeliev
     MrLanes lanes = mr_lanes_of(b->missiles[slot].active);
     MR_ALIGNED int32_t sees[MR_LANES];
     MR_FOR_LANES(i) sees[i] = belief->locked[i] & (belief->unseen[i] == 0);
-    mr_pack(belief->x, lanes, &out->x[n]);
-    mr_pack(belief->y, lanes, &out->y[n]);
-    mr_pack(belief->vx, lanes, &out->vx[n]);
-    mr_pack(belief->vy, lanes, &out->vy[n]);
+#define MR_PACK_AXIS(x, vx)                \
+  mr_pack(belief->x, lanes, &out->x[n]);   \
+  mr_pack(belief->vx, lanes, &out->vx[n]);
+    MR_AXES(MR_PACK_AXIS)
+#undef MR_PACK_AXIS
     mr_pack(sees, lanes, &out->sees[n]);
     n += b->live[slot];
   }
   static const MR_ALIGNED int32_t zeros[MR_LANES];
-  memcpy(&out->x[n], zeros, sizeof zeros);
-  memcpy(&out->y[n], zeros, sizeof zeros);
+#define MR_ZERO_AXIS(x, vx)                 \
+  memcpy(&out->x[n], zeros, sizeof zeros);  \
   memcpy(&out->vx[n], zeros, sizeof zeros);
-  memcpy(&out->vy[n], zeros, sizeof zeros);
+  MR_AXES(MR_ZERO_AXIS)
+#undef MR_ZERO_AXIS
   memcpy(&out->sees[n], zeros, sizeof zeros);
 }
 
 // Gives the missiles of a flight that do not see their target the one that they believe in, `time` [s] after the first
 // step.
 static inline void mr_believe(const MrBelieved *believed, float time, int64_t first, MrMotion *target) {
+#define MR_BELIEVE_AXIS(x, vx)                                                            \
+  target->x[i] = mr_select(sees, target->x[i], believed->x[n] + time * believed->vx[n]); \
+  target->vx[i] = mr_select(sees, target->vx[i], believed->vx[n]);
   MR_FOR_LANES(i) {
     int64_t n = first + i;
-    float vx = believed->vx[n], vy = believed->vy[n];
     int sees = believed->sees[n];
-    target->x[i] = mr_select(sees, target->x[i], believed->x[n] + time * vx);
-    target->y[i] = mr_select(sees, target->y[i], believed->y[n] + time * vy);
-    target->vx[i] = mr_select(sees, target->vx[i], vx);
-    target->vy[i] = mr_select(sees, target->vy[i], vy);
+    MR_AXES(MR_BELIEVE_AXIS)
   }
+#undef MR_BELIEVE_AXIS
 }
 
 // Puts the packed missiles' bodies back.

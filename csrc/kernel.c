@@ -170,7 +170,7 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   MrBlock b = *to;
   mr_start_picture(picture, lane);
   seen = *picture;
-  mr_update_picture(sim, 0, &b, &seen);
+  mr_update_picture(sim, mr_roster(sim, to), 0, &b, &seen);
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
     memcpy((char *)picture + at, (const char *)&seen + at, 4);
   }
@@ -225,7 +225,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_launch_commanded(sim, b, picture);
   mr_fly_block(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
   mr_straighten(sim, b);
-  if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
+  if (picture) mr_update_picture(sim, mr_roster(sim, b), sim->constants.substeps, b, picture);
 
   mr_count_living(sim, b, living);
   MR_FOR_LANES(i) {

@@ -124,6 +124,10 @@ typedef enum {
   MR_OBSERVE_HEIGHT_2,  // with height where fighters carry two kinds of missiles, and three
   MR_OBSERVE_HEIGHT_3,
   MR_OBSERVE_TEAM_HEIGHT,
+  MR_OBSERVE_RADAR_HEIGHT,
+  MR_OBSERVE_RADAR_HEIGHT_2,
+  MR_OBSERVE_RADAR_HEIGHT_3,
+  MR_OBSERVE_TEAM_RADAR_HEIGHT,
   MR_OBSERVATION_COUNT
 } MrObservation;
 

@@ -63,6 +63,8 @@
   X(sensor, float, radar_range_beam, 65000, 100, 1000000, "m", "a radar sees a fighter that shows its side from this range, unless radar_notch_speed hides it") \
   X(sensor, float, radar_range_tail, 45000, 100, 1000000, "m", "a radar sees a fighter with its tail to the radar from this range") \
   X(sensor, float, radar_notch_speed, 30, 0, 1000, "m/s", "radars and seekers do not see a fighter whose own speed along the line of sight is below this") \
+  X(sensor, float, radar_look_down, 0.05, 0, 1, "range", "with height: that holds only for a fighter lower than the radar by more than this share of the range: with the ground behind it") \
+  X(sensor, float, radar_cross_section, 5, 0.01, 1000, "m^2", "with height: the ranges of radars and seekers are on an aircraft with this radar cross-section; they grow with its fourth root") \
   X(sensor, float, radar_acquire_time, 1, 0, 60, "s", "a track begins when the radar has seen the enemy for this time without a break") \
   X(sensor, float, track_memory, 8, 0, 600, "s", "a track of an enemy that is no longer seen lives on for this time") \
   X(sensor, float, receiver_range, 1.5, 0, 10, "radar_range_nose", "a warning receiver hears the radars that point at it from this range") \
@@ -146,6 +148,7 @@
   X(pilot, int, notcher_salvo, 2, 1, 6, "missiles", "notcher has at most this many of its missiles in the air") \
   X(pilot, float, notcher_period, 24, 1, 200, "s", "notcher: time from the beginning of one notch to that of the next") \
   X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most") \
+  X(pilot, float, notcher_height, 2500, 0, 20000, "m", "with height: notcher flies at this height, below the radars that look for it") \
   X(pilot, float, pair_fire_min, 0.8, 0, 2, "R_max", "pair fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, pair_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, pair_salvo, 2, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air") \
@@ -172,7 +175,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 12
+#define MR_RULES_VERSION 13
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -236,7 +239,10 @@
   X(start_height_difference_max, 10, 3000) \
   X(pilot_height_min, 10, 6000) \
   X(pilot_height_max, 10, 11000) \
-  X(pilot_dive, 10, 0.5)
+  X(pilot_dive, 10, 0.5) \
+  X(radar_look_down, 13, 0.05) \
+  X(radar_cross_section, 13, 5) \
+  X(notcher_height, 13, 2500)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -21,10 +21,39 @@ static inline int mr_is_track(int32_t source) {
   return (source == MR_LIVE) | (source == MR_MEMORY) | (source == MR_LINKED);
 }
 
-// 1 if a sensor with this cosine of its half angle and this range sees a target. `ahead` is the cosine of the target's
-// bearing, `radial` its own speed along the line of sight [m/s].
-static inline int mr_sees(float cosine, float reach, float notch, float ahead, float range, float radial) {
-  return (ahead >= cosine) & (range <= reach) & (fabsf(radial) >= notch);
+// A target as a sensor may see it.
+typedef struct {
+  float ahead;   // cosine of the angle between the sensor's nose and the line to it
+  float range;   // [m]
+  float radial;  // its own speed along the line of sight [m/s]
+  float below;   // by how much it is lower than the sensor [m]; not used in the plane
+} MrEcho;
+
+// 1 if a target is in the notch, which hides slow ones in front of the ground: in the plane everywhere, with height only
+// where the sensor looks down on it.
+static inline int mr_is_notched(const MrParams *p, MrEcho echo) {
+  int is_slow = fabsf(echo.radial) < p->radar_notch_speed;
+#if MR_DIMENSIONS == 3
+  return is_slow & (echo.below > p->radar_look_down * echo.range);
+#else
+  return is_slow;
+#endif
+}
+
+// 1 if a sensor with this cosine of its half angle and this range sees a target.
+static inline int mr_sees(const MrParams *p, float cosine, float reach, MrEcho echo) {
+  return (echo.ahead >= cosine) & (echo.range <= reach) & !mr_is_notched(p, echo);
+}
+
+// The range of a sensor on a fighter in lane i, over that of the parameters, which its aircraft's radar cross-section
+// sets. 1 in the plane.
+static inline float mr_echo_of(const MrRoster *roster, int32_t fighter, int i) {
+#if MR_DIMENSIONS == 3
+  return roster->fighters[fighter].aircraft.echo[i];
+#else
+  (void)roster, (void)fighter, (void)i;
+  return 1.0f;
+#endif
 }
 
 // The range of a radar on a target [m]. `toward` is the cosine of the target's aspect.
@@ -42,29 +71,33 @@ static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPic
       float way = mr_select(mr_is_track(contact->source[i]), time * body->v[i], 0.0f);
       body->x[i] += way * body->c[i];
       body->y[i] += way * body->s[i];
+#if MR_DIMENSIONS == 3
+      body->z[i] += way * body->u[i];
+#endif
     }
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     MrBelief *belief = &picture->beliefs[slot];
+#define MR_FLY_ON(x, vx) belief->x[i] += time * belief->vx[i];
     MR_FOR_LANES(i) {
-      belief->x[i] += time * belief->vx[i];
-      belief->y[i] += time * belief->vy[i];
+      MR_AXES(MR_FLY_ON)
     }
+#undef MR_FLY_ON
   }
 }
 
-// Updates the contact of a fighter with an enemy by its radar. `sight` is of the enemy, the true one; `steps` have been
-// flown since the last update.
-static void mr_update_contact(const MrSim *sim, const MrFighter *own, const MrFighter *enemy, int32_t steps,
-                              const MrSight *sight, MrContact *contact) {
+// Updates the contact of a fighter with an enemy, whose number is `target`, by its radar. `sight` is of the enemy, the
+// true one; `steps` have been flown since the last update.
+static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const MrFighter *own, const MrFighter *enemy,
+                              int32_t target, int32_t steps, const MrSight *sight, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
   MrBody *body = &contact->body;
-  float notch = sim->params.radar_notch_speed;
   MR_FOR_LANES(i) {
-    float reach = mr_radar_range(&sim->params, sight->aspect_ahead[i]);
-    int sees = own->alive[i] & enemy->alive[i] &
-               mr_sees(k->radar_cosine, reach, notch, sight->ahead[i], sight->range[i], sight->approach[i]);
+    float reach = mr_radar_range(&sim->params, mr_aspect_cosine(sight, i)) * mr_echo_of(roster, target, i);
+    float below = mr_height(&own->body, i) - mr_height(&enemy->body, i);
+    MrEcho echo = {mr_cosine(sight, i), sight->range[i], sight->approach[i], below};
+    int sees = own->alive[i] & enemy->alive[i] & mr_sees(&sim->params, k->radar_cosine, reach, echo);
     int32_t before = contact->seen[i], source = contact->source[i];
     int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
     int32_t age = contact->age[i] + steps;
@@ -83,12 +116,14 @@ static void mr_update_contact(const MrSim *sim, const MrFighter *own, const MrFi
 
 #if MR_SIDE == 1
 
-static void mr_update_contacts(const MrSim *sim, const MrBlock *b, int32_t steps, MrPicture *picture) {
+static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t steps,
+                               MrPicture *picture) {
   MrSight sights[MR_FIGHTERS];
   mr_look(b, sights);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[mr_opponent(f)];
-    mr_update_contact(sim, own, enemy, steps, &sights[f], &picture->contacts[f]);
+    int32_t target = mr_opponent(f);
+    const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
+    mr_update_contact(sim, roster, own, enemy, target, steps, &sights[f], &picture->contacts[f]);
   }
 }
 
@@ -128,7 +163,8 @@ static void mr_receive_link(const MrLink *link, const MrFighter *enemy, const in
 }
 
 // Updates the contacts of a side with an enemy.
-static void mr_update_side(const MrSim *sim, const MrBlock *b, int32_t enemy, int32_t steps, MrPicture *picture) {
+static void mr_update_side(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t enemy, int32_t steps,
+                           MrPicture *picture) {
   MrLink link = {.trackers = {0}};
   mr_gather_link(sim, picture, enemy, &link);
   MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
@@ -137,24 +173,37 @@ static void mr_update_side(const MrSim *sim, const MrBlock *b, int32_t enemy, in
     MrSight sight;
     MR_FOR_LANES(i) tracked[i] = contact->source[i] == MR_LIVE;
     mr_look_at(&b->fighters[f].body, &b->fighters[enemy].body, &sight);
-    mr_update_contact(sim, &b->fighters[f], &b->fighters[enemy], steps, &sight, contact);
+    mr_update_contact(sim, roster, &b->fighters[f], &b->fighters[enemy], enemy, steps, &sight, contact);
     mr_receive_link(&link, &b->fighters[enemy], tracked, steps, contact);
   }
 }
 
-static void mr_update_contacts(const MrSim *sim, const MrBlock *b, int32_t steps, MrPicture *picture) {
-  for (int32_t enemy = 0; enemy < mr_fighters(sim); enemy++) mr_update_side(sim, b, enemy, steps, picture);
+static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t steps,
+                               MrPicture *picture) {
+  for (int32_t enemy = 0; enemy < mr_fighters(sim); enemy++) mr_update_side(sim, roster, b, enemy, steps, picture);
 }
 
 #endif
 
 // The targets of a slot's missiles: the true ones, and those that the missiles' fighters believe, where these have a
 // track.
+#define MR_DECLARE_AXIS(x, vx) \
+  MR_ALIGNED float x[MR_LANES], vx[MR_LANES], contact_##x[MR_LANES], contact_##vx[MR_LANES];
 typedef struct {
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES], vx[MR_LANES], vy[MR_LANES];  // [m], [m/s]
+  MR_AXES(MR_DECLARE_AXIS)  // [m], [m/s]
   MR_ALIGNED int32_t tracked[MR_LANES];
-  MR_ALIGNED float contact_x[MR_LANES], contact_y[MR_LANES], contact_vx[MR_LANES], contact_vy[MR_LANES];
+#if MR_DIMENSIONS == 3
+  MR_ALIGNED float echo[MR_LANES];  // mr_echo_of
+#endif
 } MrTargets;
+#undef MR_DECLARE_AXIS
+
+// The sums over the axes of products of two vectors, in the order of the axes.
+#if MR_DIMENSIONS == 3
+#define MR_SUM(a, b) (a##x * b##x + a##y * b##y + a##z * b##z)
+#else
+#define MR_SUM(a, b) (a##x * b##x + a##y * b##y)
+#endif
 
 // Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target; it remembers
 // the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
@@ -162,45 +211,62 @@ typedef struct {
 static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
                              int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;
-  float reach = sim->params.seeker_range, notch = sim->params.radar_notch_speed;
+#define MR_BELIEVED_AXIS(x, vx)                                           \
+  float x = mr_select(follows, t->contact_##x[i], belief->x[i]);          \
+  float vx = mr_select(follows, t->contact_##vx[i], belief->vx[i]);       \
+  float believed_##x = x - m->body.x[i], line_##x = t->x[i] - m->body.x[i];
+#define MR_TURN_TO_AXIS(x, vx)                           \
+  x = mr_select(falls_back, t->contact_##x[i], x);       \
+  vx = mr_select(falls_back, t->contact_##vx[i], vx);    \
+  belief->x[i] = mr_select(sees, t->x[i], x);            \
+  belief->vx[i] = mr_select(sees, t->vx[i], vx);
   MR_FOR_LANES(i) {
     int tracked = t->tracked[i];
     int follows = tracked & !belief->locked[i];
-    float x = mr_select(follows, t->contact_x[i], belief->x[i]);
-    float y = mr_select(follows, t->contact_y[i], belief->y[i]);
-    float vx = mr_select(follows, t->contact_vx[i], belief->vx[i]);
-    float vy = mr_select(follows, t->contact_vy[i], belief->vy[i]);
-
-    float mx = m->body.x[i], my = m->body.y[i];
-    int looks = (x - mx) * (x - mx) + (y - my) * (y - my) <= reach * reach;
-    float dx = t->x[i] - mx, dy = t->y[i] - my;
-    float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / mr_max(range, 1.0f);
-    float ahead = (dx * m->body.c[i] + dy * m->body.s[i]) * inverse;
-    float radial = (dx * t->vx[i] + dy * t->vy[i]) * inverse;
-    int sees = looks & mr_sees(k->seeker_cosine, reach, notch, ahead, range, radial);
+    MR_AXES(MR_BELIEVED_AXIS)
+    float target_vx = t->vx[i], target_vy = t->vy[i], nose_x = m->body.c[i], nose_y = m->body.s[i];
+#if MR_DIMENSIONS == 3
+    float target_vz = t->vz[i], nose_z = m->body.u[i], reach = sim->params.seeker_range * t->echo[i];
+#else
+    float reach = sim->params.seeker_range;
+#endif
+    int looks = MR_SUM(believed_, believed_) <= reach * reach;
+    float range = sqrtf(MR_SUM(line_, line_)), inverse = 1.0f / mr_max(range, 1.0f);
+    float ahead = MR_SUM(line_, nose_) * inverse, radial = MR_SUM(line_, target_v) * inverse;
+#if MR_DIMENSIONS == 3
+    MrEcho echo = {ahead, range, radial, -line_z};
+#else
+    MrEcho echo = {ahead, range, radial, 0.0f};
+#endif
+    int sees = looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo);
 
     int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
     int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));
     // A lock that ends in this update leaves the missile to the track, if there is one.
     int falls_back = belief->locked[i] & !locked & tracked;
-    x = mr_select(falls_back, t->contact_x[i], x);
-    y = mr_select(falls_back, t->contact_y[i], y);
-    vx = mr_select(falls_back, t->contact_vx[i], vx);
-    vy = mr_select(falls_back, t->contact_vy[i], vy);
-    belief->x[i] = mr_select(sees, t->x[i], x);
-    belief->y[i] = mr_select(sees, t->y[i], y);
-    belief->vx[i] = mr_select(sees, t->vx[i], vx);
-    belief->vy[i] = mr_select(sees, t->vy[i], vy);
+    MR_AXES(MR_TURN_TO_AXIS)
     belief->locked[i] = locked;
     belief->unseen[i] = mr_select_int(locked, unseen, 0);
     strays[i] = m->active[i] & !locked & !tracked;
   }
+#undef MR_BELIEVED_AXIS
+#undef MR_TURN_TO_AXIS
 }
 
 // Removes a slot's burnt-out missiles that are strays.
-static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES], MrBlock *b, int32_t slot) {
+static void mr_drop_strays(const MrSim *sim, const MrRoster *roster, const int32_t strays[MR_LANES], MrBlock *b,
+                           int32_t slot) {
   MrMissile *m = &b->missiles[slot];
-  MR_FOR_LANES(i) m->active[i] &= !(strays[i] & ((float)m->age[i] >= k->burn_steps));
+#if MR_DIMENSIONS == 3
+  MR_EACH_LANE(i) {
+    if (!strays[i]) continue;
+    const MrMissileLanes *type = &roster->missiles[mr_side(sim, m->owner[i])][m->kind[i]];
+    m->active[i] = (float)m->age[i] < type->motor_steps[i];
+  }
+#else
+  (void)roster;
+  MR_FOR_LANES(i) m->active[i] &= !(strays[i] & ((float)m->age[i] >= sim->constants.burn_steps));
+#endif
   b->live[slot] = mr_count(m->active);
 }
 
@@ -214,9 +280,9 @@ static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES],
   ((picture)->contacts[mr_contact_place(sim, (m)->owner[i], (m)->target[i])].field[i])
 #endif
 
-static void mr_note_targets(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
-                            MrTargets *out) {
-  (void)sim;
+static void mr_note_targets(const MrSim *sim, const MrRoster *roster, const MrBlock *b, const MrPicture *picture,
+                            int32_t slot, MrTargets *out) {
+  (void)sim, (void)roster;
   const MrMissile *m = &b->missiles[slot];
   const MrBody *bodies[MR_FIGHTERS];
   mr_bodies(b, bodies);
@@ -232,23 +298,31 @@ static void mr_note_targets(const MrSim *sim, const MrBlock *b, const MrPicture 
     out->contact_y[i] = MR_OF_CONTACT(sim, m, picture, body.y, i);
     out->contact_vx[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.c, i);
     out->contact_vy[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.s, i);
+#if MR_DIMENSIONS == 3
+    out->echo[i] = mr_echo_of(roster, m->target[i], i);
+    out->z[i] = MR_OF_TARGET(m, bodies, z, i);
+    out->vz[i] = v * MR_OF_TARGET(m, bodies, u, i);
+    out->contact_z[i] = MR_OF_CONTACT(sim, m, picture, body.z, i);
+    out->contact_vz[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.u, i);
+#endif
   }
 }
 
 // Updates the beliefs of all missiles, after the contacts, and removes missiles that are lost.
-static void mr_update_beliefs(const MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
+static void mr_update_beliefs(const MrSim *sim, const MrRoster *roster, int32_t steps, MrBlock *b, MrPicture *picture) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MR_ALIGNED int32_t strays[MR_LANES];
     MrTargets targets;
     if (!b->live[slot]) continue;
-    mr_note_targets(sim, b, picture, slot, &targets);
+    mr_note_targets(sim, roster, b, picture, slot, &targets);
     mr_update_belief(sim, &b->missiles[slot], steps, &targets, &picture->beliefs[slot], strays);
-    mr_drop_strays(&sim->constants, strays, b, slot);
+    mr_drop_strays(sim, roster, strays, b, slot);
   }
 }
 
-// Updates the picture after `steps` physics steps: contacts, beliefs, and which missiles are lost.
-static void mr_update_picture(const MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
-  mr_update_contacts(sim, b, steps, picture);
-  mr_update_beliefs(sim, steps, b, picture);
+// Updates the picture after `steps` physics steps: contacts, beliefs, and which missiles are lost. `roster` has the
+// types that the block flies.
+static void mr_update_picture(const MrSim *sim, const MrRoster *roster, int32_t steps, MrBlock *b, MrPicture *picture) {
+  mr_update_contacts(sim, roster, b, steps, picture);
+  mr_update_beliefs(sim, roster, steps, b, picture);
 }

@@ -12,7 +12,7 @@
 #include "sight.h"
 
 // An enemy's radar as the receiver of a fighter hears it: 1 if it points at the fighter, 1 if it tracks it. The bearing
-// is a unit vector in the own frame.
+// is a unit vector in the own frame, on the ground: with height it tells nothing of the radar's elevation.
 typedef struct {
   MR_ALIGNED int32_t hears[MR_LANES], tracked[MR_LANES];
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
@@ -23,12 +23,13 @@ static void mr_listen(const MrSim *sim, const MrFighter *own, const MrFighter *e
                       const MrContact *contact, MrHeard *out) {
   const MrSensors *k = &sim->constants.sensors;
   MR_FOR_LANES(i) {
-    int hears = own->alive[i] & enemy->alive[i] & (sight->aspect_ahead[i] >= k->radar_cosine) &
+    int hears = own->alive[i] & enemy->alive[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine) &
                 (sight->range[i] <= k->receiver_range);
+    MrVector bearing = mr_bearing(sight, i);
     out->hears[i] = hears;
     out->tracked[i] = hears & (contact->source[i] == MR_LIVE);
-    out->ahead[i] = mr_select(hears, sight->ahead[i], 0.0f);
-    out->left[i] = mr_select(hears, sight->left[i], 0.0f);
+    out->ahead[i] = mr_select(hears, bearing.ahead, 0.0f);
+    out->left[i] = mr_select(hears, bearing.left, 0.0f);
   }
 }
 
@@ -68,7 +69,7 @@ static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPict
     MR_FOR_LANES(i) {
       float dx = m->body.x[i] - own->x[i], dy = m->body.y[i] - own->y[i];
       float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
-      MrVector place = mr_into_frame(dx, dy, own->c[i], own->s[i]);
+      MrVector place = mr_into_own(own, dx, dy, i);
       int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
       mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
     }

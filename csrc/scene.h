@@ -122,7 +122,6 @@ static void mr_look_at_enemies(const MrSim *sim, const MrBlock *b, MrSight sight
   mr_look(b, sights);
 }
 
-#if MR_DIMENSIONS == 2
 // Gathers the scene as each side believes it: its enemy has the body of its contact.
 static void mr_look_around_by_picture(const MrSim *sim, const MrBlock *b, const MrPicture *picture, MrScene *scene) {
   const MrBody *red = &picture->contacts[1].body, *blue = &picture->contacts[0].body;  // as their enemies believe
@@ -130,7 +129,6 @@ static void mr_look_around_by_picture(const MrSim *sim, const MrBlock *b, const 
   mr_look_at(&b->fighters[1].body, red, &scene->sights[1]);
   mr_look_at_missiles(sim, b, (const MrBody *[]){red, blue}, scene);
 }
-#endif
 
 #else
 

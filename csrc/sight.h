@@ -75,6 +75,12 @@ typedef struct {
 // The cosine of the angle off the nose at which the enemy is.
 static inline float mr_cosine(const MrSight *sight, int i) { return sight->ahead[i]; }
 
+// The cosine of the angle at which the enemy sees the fighter off its nose.
+static inline float mr_aspect_cosine(const MrSight *sight, int i) { return sight->aspect_ahead[i]; }
+
+// The unit vector to the enemy on the ground.
+static inline MrVector mr_bearing(const MrSight *sight, int i) { return (MrVector){sight->ahead[i], sight->left[i]}; }
+
 // The vector (x, y) in the own frame.
 static inline MrVector mr_into_own(const MrBody *own, float x, float y, int i) {
   return mr_into_frame(x, y, own->c[i], own->s[i]);

@@ -23,11 +23,22 @@ typedef struct {
   MR_ALIGNED float los_rate_up[MR_LANES];  // rate of the sine of its elevation [1/s]
   MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES], heading_up[MR_LANES];  // of the enemy's velocity
   MR_ALIGNED float aspect_ahead[MR_LANES], aspect_left[MR_LANES];  // unit vector to the fighter in the enemy's frame
-  MR_ALIGNED float approach[MR_LANES];                             // enemy's speed toward the fighter [m/s]
+  MR_ALIGNED float toward[MR_LANES];    // cosine of the angle between the enemy's velocity and the line to the fighter
+  MR_ALIGNED float approach[MR_LANES];  // enemy's speed toward the fighter [m/s]
 } MrSight;
 
 // The cosine of the angle off the nose at which the enemy is.
 static inline float mr_cosine(const MrSight *sight, int i) { return sight->cosine[i]; }
+
+// The cosine of the angle at which the enemy sees the fighter off its nose.
+static inline float mr_aspect_cosine(const MrSight *sight, int i) { return sight->toward[i]; }
+
+// The unit vector to the enemy on the ground; shorter to one that is nearly above or below.
+static inline MrVector mr_bearing(const MrSight *sight, int i) {
+  float ahead = sight->ahead[i], left = sight->left[i];
+  float inverse = 1.0f / sqrtf(mr_max(ahead * ahead + left * left, MR_LEAST_COSINE2));
+  return (MrVector){ahead * inverse, left * inverse};
+}
 
 // The horizontal unit vector of a level frame's x axis. That of a body in vertical flight is short, and never infinite.
 static inline MrVector mr_level_axis(float c, float s) {
@@ -69,7 +80,9 @@ static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *o
     out->heading_up[i] = e.z;
     out->aspect_ahead[i] = aspect.ahead;
     out->aspect_left[i] = aspect.left;
-    out->approach[i] = -mr_dot(line, e) * w;
+    float toward = -mr_dot(line, e);
+    out->toward[i] = toward;
+    out->approach[i] = toward * w;
   }
 }
 

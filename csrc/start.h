@@ -74,8 +74,9 @@ static void mr_draw_heights(const MrSim *sim, MrBlock *b, int lane) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     int32_t side = mr_side(sim, f);
     b->fighters[f].body.z[lane] = side ? mean - half : mean + half;
-    b->fighters[f].tactics.height[lane] =
-        p->pilot_height_min + (p->pilot_height_max - p->pilot_height_min) * u[2 + side];
+    float height = p->pilot_height_min + (p->pilot_height_max - p->pilot_height_min) * u[2 + side];
+    bool notches = b->fighters[f].pilot[lane] == MR_PILOT_notcher;
+    b->fighters[f].tactics.height[lane] = notches ? p->notcher_height : height;
   }
 }
 #endif

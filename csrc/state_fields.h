@@ -61,11 +61,14 @@
   X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left") \
   MR_HEIGHT_BODY_FIELDS(X)
 
-// Fields of the game with height only: of bodies, tactics, fighters and missiles.
+// Fields of the game with height only: of bodies, beliefs, tactics, fighters and missiles.
 #if MR_DIMENSIONS == 3
 #define MR_HEIGHT_BODY_FIELDS(X) \
   X(float, z, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "height [m]") \
   X(float, u, 0, -2, 2, 1, "direction of the velocity: z, the sine of the climb")
+#define MR_HEIGHT_BELIEF_FIELDS(X) \
+  X(float, z, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 1, "height [m]") \
+  X(float, vz, 0, -MR_SPEED_MAX, MR_SPEED_MAX, 1, "velocity [m/s]")
 #define MR_HEIGHT_TACTICS_FIELDS(X) \
   X(float, height, 0, 0, MR_NUMBER_MAX, 1, "height at which it flies while no missile threatens it [m]")
 #define MR_HEIGHT_FIGHTER_FIELDS(X) \
@@ -77,6 +80,7 @@
   X(int32_t, kind, 0, 0, MR_KINDS_MAX - 1, MR_HASHED_IF_SET, "its kind in the load of its fighter, from 0")
 #else
 #define MR_HEIGHT_BODY_FIELDS(X)
+#define MR_HEIGHT_BELIEF_FIELDS(X)
 #define MR_HEIGHT_TACTICS_FIELDS(X)
 #define MR_HEIGHT_FIGHTER_FIELDS(X)
 #define MR_HEIGHT_MISSILE_FIELDS(X)
@@ -153,6 +157,7 @@
   X(float, vx, 0, -MR_SPEED_MAX, MR_SPEED_MAX, 1, "velocity [m/s]") \
   X(float, vy, 0, -MR_SPEED_MAX, MR_SPEED_MAX, 1, "velocity [m/s]") \
   X(int32_t, locked, 0, 0, 1, 1, "1 if the seeker has a lock") \
-  X(int32_t, unseen, 0, 0, MR_STEPS_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]")
+  X(int32_t, unseen, 0, 0, MR_STEPS_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]") \
+  MR_HEIGHT_BELIEF_FIELDS(X)
 
 // clang-format on

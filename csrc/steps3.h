@@ -64,7 +64,7 @@ typedef struct {
   MrFlyer flyers[MR_FIGHTERS];
   MrMotions fighters;
   MrPacked missiles;
-  MrBelieved believed;  // not used: there are no sensors with height
+  MrBelieved believed;  // set with sensors
   MrNear near;
 } MrSky;
 
@@ -178,12 +178,15 @@ static inline void mr_note_spent(float gravity, int32_t step, const MrMotion *ta
   }
 }
 
-// Notes the missiles of a flight that were spent after the step before, and flies all for a step.
-static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, MrPacked *p) {
+// Notes the missiles of a flight that were spent after the step before, and flies all for a step. Those that do not see
+// their target fly where they believe it; `believed` is NULL without sensors.
+static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, const MrBelieved *believed,
+                                 MrPacked *p) {
   float dt = sky->constants.dt, gravity = sky->gravity;
   MrMotion target;
   mr_pick_motions(&sky->fighters, &p->target[first], &target);
   if (step > 0) mr_note_spent(gravity, step - 1, &target, first, p);
+  if (believed) mr_believe(believed, (float)step * dt, first, &target);
   MR_FOR_LANES(i) {
     int64_t n = first + i;
     MrMissileType type = mr_type_of(&p->types, n);
@@ -202,12 +205,11 @@ static inline void mr_fly_flight(const MrSky *sky, int32_t step, int64_t first, 
 
 // A step of everything. `sky->fighters` has the fighters' motions before the step, and then those after it.
 static void mr_step_sky(const MrSim *sim, int32_t step, const MrBelieved *believed, MrSky *sky) {
-  (void)believed;
   MrPacked *p = &sky->missiles;
   MrNear *near = &sky->near;
   for (int32_t j = 0; j < near->count; j++) mr_sight(&sky->fighters, p, near->first[j], &near->before[j]);
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_fly_fighter(sky, step, f, &sky->flyers[f]);
-  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_fly_flight(sky, step, n, p);
+  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_fly_flight(sky, step, n, believed, p);
   mr_note_fighters(sim, sky->flyers, &sky->fighters);
   for (int32_t j = 0; j < near->count; j++) mr_note_hits(sim, step, &sky->fighters, j, near, p);
 }

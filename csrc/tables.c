@@ -60,15 +60,27 @@ const MrFeature *mr_features(MrObservation observation) {
       MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
           MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
-  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {[MR_OBSERVE_DEFAULT] = full,
-                                                                [MR_OBSERVE_STG] = full,
-                                                                [MR_OBSERVE_RADAR] = radar,
-                                                                [MR_OBSERVE_HEIGHT] = height,
-                                                                [MR_OBSERVE_HEIGHT_2] = height,
-                                                                [MR_OBSERVE_HEIGHT_3] = height,
-                                                                [MR_OBSERVE_TEAM] = team,
-                                                                [MR_OBSERVE_TEAM_RADAR] = team_radar,
-                                                                [MR_OBSERVE_TEAM_HEIGHT] = team_height};
+  static const MrFeature radar_height[] = {MR_RADAR_HEIGHT_FEATURES(MR_DESCRIBE_FEATURE) MR_TWO_KNOWN_KIND_FEATURES(
+      MR_DESCRIBE_FEATURE) MR_THIRD_KNOWN_KIND_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature team_radar_height[] = {
+      MR_TEAM_RADAR_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_HIGH_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
+          MR_HIGH_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
+              MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_RISING_FEATURES(MR_DESCRIBE_FEATURE, guided)};
+  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
+      [MR_OBSERVE_DEFAULT] = full,
+      [MR_OBSERVE_STG] = full,
+      [MR_OBSERVE_RADAR] = radar,
+      [MR_OBSERVE_HEIGHT] = height,
+      [MR_OBSERVE_HEIGHT_2] = height,
+      [MR_OBSERVE_HEIGHT_3] = height,
+      [MR_OBSERVE_RADAR_HEIGHT] = radar_height,
+      [MR_OBSERVE_RADAR_HEIGHT_2] = radar_height,
+      [MR_OBSERVE_RADAR_HEIGHT_3] = radar_height,
+      [MR_OBSERVE_TEAM] = team,
+      [MR_OBSERVE_TEAM_RADAR] = team_radar,
+      [MR_OBSERVE_TEAM_HEIGHT] = team_height,
+      [MR_OBSERVE_TEAM_RADAR_HEIGHT] = team_radar_height,
+  };
   return tables[observation];
 }
 
@@ -81,10 +93,12 @@ static const Widths team_widths[MR_OBSERVATION_COUNT] = {
                                MR_GUIDED_COUNT},
     [MR_OBSERVE_TEAM_HEIGHT] = {MR_TEAM_OWN_HEIGHT_COUNT, MR_HIGH_OTHER_COUNT, MR_HIGH_OTHER_COUNT, MR_HEARD_COUNT,
                                 MR_RISING_COUNT, MR_RISING_COUNT},
+    [MR_OBSERVE_TEAM_RADAR_HEIGHT] = {MR_TEAM_RADAR_OWN_COUNT, MR_HIGH_ALLY_COUNT, MR_HIGH_TRACK_COUNT, MR_HEARD_COUNT,
+                                      MR_SEEKER_COUNT, MR_GUIDED_RISING_COUNT},
 };
 
 void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
-  bool senses = observation == MR_OBSERVE_TEAM_RADAR;
+  bool senses = observation == MR_OBSERVE_TEAM_RADAR || observation == MR_OBSERVE_TEAM_RADAR_HEIGHT;
   int32_t side = red > blue ? red : blue;
   const int32_t *widths = team_widths[observation];
   rows[MR_ROW_OWN] = (MrRows){"", 1, 0, 0};
@@ -106,9 +120,15 @@ void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows r
 
 int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
   static const int32_t counts[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,           [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
-      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,       [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
-      [MR_OBSERVE_HEIGHT_2] = MR_HEIGHT_2_FEATURE_COUNT, [MR_OBSERVE_HEIGHT_3] = MR_HEIGHT_3_FEATURE_COUNT,
+      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
+      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT] = MR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT_2] = MR_HEIGHT_2_FEATURE_COUNT,
+      [MR_OBSERVE_HEIGHT_3] = MR_HEIGHT_3_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT] = MR_RADAR_HEIGHT_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT_2] = MR_RADAR_HEIGHT_2_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR_HEIGHT_3] = MR_RADAR_HEIGHT_3_FEATURE_COUNT,
   };
   if (counts[observation]) return counts[observation];
   MrRows rows[MR_ROW_COUNT];

@@ -88,12 +88,16 @@ static int32_t mr_nearest_nose(const MrSim *sim, const MrBody *own, int32_t side
 }
 
 // True if the seeker of a missile without a target sees an enemy in one lane. Without sensors there is no notch.
-static bool mr_seeker_sees(const MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
+static bool mr_seeker_sees(const MrSim *sim, const MrBlock *b, const MrBody *own, int32_t target, int lane) {
   const MrParams *p = &sim->params;
-  const MrBody *body = &enemy->body;
-  if (!enemy->alive[lane] || mr_range2(own, body, lane) > p->seeker_range * p->seeker_range) return false;
-  if (mr_off_nose(own, body, lane) < sim->constants.sensors.seeker_cosine) return false;
-  return !sim->pictures || fabsf(mr_off_nose(body, own, lane) * body->v[lane]) >= p->radar_notch_speed;
+  const MrBody *body = &b->fighters[target].body;
+  float reach = sim->pictures ? p->seeker_range * mr_echo_of(mr_roster(sim, b), target, lane) : p->seeker_range;
+  float range2 = mr_range2(own, body, lane), ahead = mr_off_nose(own, body, lane);
+  if (!b->fighters[target].alive[lane] || range2 > reach * reach) return false;
+  if (ahead < sim->constants.sensors.seeker_cosine) return false;
+  float below = mr_height(own, lane) - mr_height(body, lane);
+  MrEcho echo = {ahead, sqrtf(range2), mr_off_nose(body, own, lane) * body->v[lane], below};
+  return !sim->pictures || !mr_is_notched(p, echo);
 }
 
 // The living enemy nearest a missile's nose of those that its seeker sees in one lane; or -1.
@@ -101,7 +105,7 @@ static int32_t mr_seek_target(const MrSim *sim, const MrBlock *b, const MrMissil
   const MrBody *enemies[MR_FIGHTERS];
   int32_t side = mr_side(sim, m->owner[lane]);
   MR_FOR_SIDE(sim, !side, e) {
-    enemies[e] = mr_seeker_sees(sim, &m->body, &b->fighters[e], lane) ? &b->fighters[e].body : NULL;
+    enemies[e] = mr_seeker_sees(sim, b, &m->body, e, lane) ? &b->fighters[e].body : NULL;
   }
   return mr_nearest_nose(sim, &m->body, side, enemies, lane);
 }

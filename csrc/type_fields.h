@@ -36,7 +36,8 @@
   X(stall_load, 0, 5, "g", "with less lift at hand than this the nose goes down") \
   X(stall_time, 0, 100, "s", "the greatest climb rate is this time the lift beyond stall_load; with less lift the nose goes down") \
   X(ceiling, 1000, 25000, "m", "greatest height that is climbed to") \
-  X(ceiling_time, 1, 600, "s", "time in which the climb ends below the ceiling")
+  X(ceiling_time, 1, 600, "s", "time in which the climb ends below the ceiling") \
+  X(cross_section, 0.01, 1000, "m^2", "radar cross-section; radars and seekers see it from farther by its fourth root")
 
 #define MR_MISSILE_TYPE_FIELDS(X) \
   X(thrust, 0, 1000, "m/s^2", "thrust acceleration of the boost") \

@@ -203,7 +203,7 @@ static void derive_side(const MrConfig *config, int32_t side, MrTypes *types, fl
   double gravity = (double)config->params.gravity;
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {
     if (!has_share(types->aircraft_ends[side], i)) continue;
-    types->aircraft[i] = mr_derive_aircraft(&config->aircraft[i], gravity);
+    types->aircraft[i] = mr_derive_aircraft(&config->aircraft[i], gravity, config->params.radar_cross_section);
     *engine = mr_max(*engine, most_thrust(&types->aircraft[i]));
   }
   for (int32_t i = 0; i < MR_TYPES_MAX; i++) {

@@ -35,7 +35,8 @@
   X(stall_load, "lift below which the nose goes down [m/s^2]") \
   X(stall_time, "climb for each m/s^2 of lift above that [s]") \
   X(ceiling, "[m]") \
-  X(ceiling_rate, "[1/s]")
+  X(ceiling_rate, "[1/s]") \
+  X(echo, "range of radars and seekers on it, over that of the parameters")
 
 // The last of these limit a flight, and say when a missile is spent. Times are in physics steps, not rounded.
 #define MR_MISSILE_CONSTANTS(X) \

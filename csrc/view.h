@@ -145,23 +145,27 @@ static inline MrPerformance mr_performance(const MrSim *sim, const MrRoster *ros
   float own_lift_limit = mine.lift_limit;                                    \
   float own_thrust = mine.thrust;
 
+// The variable of MR_ECHO_FEATURES.
+#define MR_ECHO_VALUES(roster, number, i) float own_echo = mr_echo_of(roster, number, i);
+
 // The variables of MR_ELEVATION_FEATURES and MR_ASCENT_FEATURES in lane i, of the fighter with this number and body.
 #define MR_SEEN_HEIGHT_VALUES(seen, sim, roster, number, own_body, its_body, sight, i) \
-  MrPerformance its = mr_performance(sim, roster, number, its_body, i);                \
+  MrPerformance reached = mr_performance(sim, roster, number, its_body, i);                \
   float seen##_up = (sight)->up[i];                                                    \
   float seen##_off_nose = (sight)->cosine[i];                                          \
   float seen##_heading_up = (sight)->heading_up[i];                                    \
   float seen##_los_rate_up = (sight)->los_rate_up[i];                                  \
   float seen##_above = (its_body)->z[i] - (own_body)->z[i];                            \
-  float seen##_energy = its.energy - mr_energy(sim, own_body, i);                                     \
-  float seen##_lift_limit = its.lift_limit;                                            \
-  float seen##_thrust = its.thrust;
+  float seen##_energy = reached.energy - mr_energy(sim, own_body, i);                                     \
+  float seen##_lift_limit = reached.lift_limit;                                            \
+  float seen##_thrust = reached.thrust;
 
 // The variable of MR_CLIMB_FEATURES.
 #define MR_SEEN_CLIMB_VALUES(seen, its, i) float seen##_climb = (its)->climb[i];
 
 #else
 #define MR_OWN_HEIGHT_VALUES(sim, roster, number, own, i)
+#define MR_ECHO_VALUES(roster, number, i)
 #define MR_SEEN_HEIGHT_VALUES(seen, sim, roster, number, own_body, its_body, sight, i)
 #define MR_SEEN_CLIMB_VALUES(seen, its, i)
 #endif

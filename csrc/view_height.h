@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a block's rows of observations in the game with height: those of view_pair.h with full information, and what
-// height adds.
+// Writes a block's rows of observations in one against one with height: with full information those of view_pair.h and
+// what height adds; view_radar.h has those with sensors.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
@@ -11,6 +11,7 @@
 
 #include "flight3.h"
 #include "view.h"
+#include "view_radar.h"
 
 typedef struct {
   MR_FIGHTER_FEATURES(MR_DECLARE_FEATURE)
@@ -95,6 +96,10 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
   if (!observations) return;
   const MrBlock *b = mr_block(sim, block);
   MrDestination to = mr_first_rows(sim, block, out, observations);
+  if (sim->pictures) {
+    mr_write_radar_views(sim, b, mr_picture(sim, block), scene->sights, out, to);
+    return;
+  }
   MrAllObserved missiles;
   MrHeightView view;
   mr_collect_missiles(sim, b, scene, &missiles);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a block's rows of observations in one against one. view.h has what teams share with it; these differ from
+// Writes a block's rows of observations in one against one in the plane; view_radar.h those with sensors. view.h has what teams share with it; these differ from
 // view_team.h:
 //
 //   - An observation is flat: each of its features has a place and a name of its own. There is one enemy, dead or
@@ -20,6 +20,7 @@
 #include "flight.h"
 #include "misses.h"
 #include "view.h"
+#include "view_radar.h"
 
 // Views of one fighter. With full information, MR_OBSERVE_STG alone has the last two lists.
 typedef struct {
@@ -29,20 +30,9 @@ typedef struct {
   MR_ALIGNED float misses[MR_INBOUND_OBSERVED][MR_LANES];
 } MrFullView;
 
-// With sensors.
-typedef struct {
-  MR_OWN_FEATURES(MR_DECLARE_FEATURE)
-  MR_CONTACT_FEATURES(MR_DECLARE_FEATURE)
-  MR_GEOMETRY_FEATURES(MR_DECLARE_FEATURE)
-  MR_RECEIVER_FEATURES(MR_DECLARE_FEATURE)
-  MrSeekerRow seekers[MR_SEEKERS_OBSERVED];
-  MrGuidedRow own_missiles[MR_OWN_MISSILES_OBSERVED];
-} MrRadarView;
-
 enum { MR_FEATURE_BYTES = sizeof(float[MR_LANES]) };
 _Static_assert(offsetof(MrFullView, own_aero) == MR_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
 _Static_assert(sizeof(MrFullView) == MR_STG_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
-_Static_assert(sizeof(MrRadarView) == MR_RADAR_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
 
 // Full information ----------------------------------------------------------------------------------------
 
@@ -100,67 +90,6 @@ static void mr_write_full_view(const MrSim *sim, const MrBlock *b, int32_t fight
   }
 }
 
-// Sensors -------------------------------------------------------------------------------------------------
-
-// Writes the features of the own fighter, the contact and the receiver. `scene` is as the side believes it.
-static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
-                             const MrContact *contact, const MrHeard *heard, MrRadarView *out) {
-  const MrConstants *k = &sim->constants;
-  const MrFighter *own = &b->fighters[fighter];
-  const MrSight *sight = &scene->sights[fighter];
-  int32_t other = mr_opponent(fighter);
-  MR_FOR_LANES(i) {
-    float limit = k->one;
-    MR_OWN_VALUES(k, b, own, scene->inbound[other].in_air[i], i)
-    float receiver_searched = (float)(heard->hears[i] & !heard->tracked[i]);
-    float receiver_tracked = (float)heard->tracked[i];
-    float receiver_ahead = heard->ahead[i];
-    float receiver_left = heard->left[i];
-    MR_OWN_FEATURES(MR_WRITE)
-    MR_RECEIVER_FEATURES(MR_WRITE)
-  }
-  MR_FOR_LANES(i) {
-    float limit = mr_select(mr_is_track(contact->source[i]), k->one, 0.0f);
-    float track_live = (float)(contact->source[i] == MR_LIVE);
-    float track_memory = (float)(contact->source[i] == MR_MEMORY);
-    float track_age = (float)contact->age[i] * k->dt;
-    float enemy_speed = contact->body.v[i];
-    MR_GEOMETRY_VALUES(sim, NULL, fighter, &own->body, &contact->body, sight, i)
-    MR_CONTACT_FEATURES(MR_WRITE)
-    MR_GEOMETRY_FEATURES(MR_WRITE)
-  }
-}
-
-// Writes the features of the own missiles of one rank. Range and time to go are to the contact.
-static void mr_write_own_missiles(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
-                                  const MrPicture *picture, int rank, MrGuidedRow *out) {
-  const MrContact *contact = &picture->contacts[fighter];
-  const int32_t *keys = scene->inbound[mr_opponent(fighter)].keys[rank];
-  MrObserved missiles;
-  mr_collect(sim, b, scene, keys, &missiles);
-  MR_EACH_LANE(i) missiles.active[i] = picture->beliefs[keys[i] & MR_SLOT_BITS].locked[i];
-  MR_FOR_LANES(i) missiles.supported[i] = mr_is_track(contact->source[i]);
-  mr_rate_missiles(sim, NULL, fighter, &contact->body, true, &missiles);
-  mr_write_guided(&sim->constants, &b->fighters[fighter].body, &missiles, out);
-}
-
-// Writes the view of one fighter with sensors. `scene` is as the side believes it; `sights` are the true ones, by which
-// the receiver hears.
-static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
-                                const MrSight sights[MR_FIGHTERS], const MrPicture *picture, MrRadarView *out) {
-  MrHeard heard;
-  MrSeekers seekers;
-  int32_t other = mr_opponent(fighter);
-  mr_listen(sim, &b->fighters[fighter], &b->fighters[other], &sights[fighter], &picture->contacts[other], &heard);
-  mr_listen_to_seekers(b, fighter, picture, &seekers);
-  mr_write_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, out);
-  mr_write_seekers(&sim->constants, &seekers, out->seekers);
-  if (!scene->any) memset(out->own_missiles, 0, sizeof out->own_missiles);
-  for (int rank = 0; scene->any && rank < MR_OWN_MISSILES_OBSERVED; rank++) {
-    mr_write_own_missiles(sim, b, fighter, scene, picture, rank, &out->own_missiles[rank]);
-  }
-}
-
 // Blocks --------------------------------------------------------------------------------------------------
 
 static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrOutputs *out,
@@ -176,19 +105,6 @@ static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScen
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_full_view(sim, b, f, scene, &missiles, shot_ranges, &view);
-    mr_place_view(sim, &view, &to);
-  }
-}
-
-// The same with sensors. `sights` are the true ones.
-static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
-                                 const MrSight sights[MR_FIGHTERS], const MrOutputs *out, MrDestination to) {
-  MrRadarView view;
-  MrScene believed;
-  mr_look_around_by_picture(sim, b, picture, &believed);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if (!mr_has_row(sim, out, f)) continue;
-    mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);
     mr_place_view(sim, &view, &to);
   }
 }

@@ -21,13 +21,18 @@
 
 // The features of the rows.
 #if MR_DIMENSIONS == 3
-#define MR_OWN_ROW MR_TEAM_OWN_HEIGHT_FEATURES
+#define MR_OWN_ROW MR_TEAM_RADAR_OWN_FEATURES
 #define MR_OTHER_ROW MR_HIGH_OTHER_FEATURES
+#define MR_ALLY_ROW MR_HIGH_ALLY_FEATURES
+#define MR_TRACK_ROW MR_HIGH_TRACK_FEATURES
 #else
 #define MR_OWN_ROW MR_TEAM_OWN_FEATURES
 #define MR_OTHER_ROW MR_OTHER_FEATURES
+#define MR_ALLY_ROW MR_ALLY_FEATURES
+#define MR_TRACK_ROW MR_TRACK_FEATURES
 #endif
 
+// With height the echo, which is the last feature, belongs to games with sensors only.
 typedef struct {
   MR_OWN_ROW(MR_DECLARE_FEATURE)
 } MrOwnRow;
@@ -37,11 +42,11 @@ typedef struct {
 } MrOtherRow;
 
 typedef struct {
-  MR_ALLY_FEATURES(MR_DECLARE_FEATURE)
+  MR_ALLY_ROW(MR_DECLARE_FEATURE)
 } MrAllyRow;
 
 typedef struct {
-  MR_TRACK_FEATURES(MR_DECLARE_FEATURE)
+  MR_TRACK_ROW(MR_DECLARE_FEATURE)
 } MrTrackRow;
 
 typedef struct {
@@ -60,6 +65,11 @@ enum {
   MR_GUIDED_WIDTH = MR_WIDTH(MrGuidedRow),
   MR_SEEKER_WIDTH = MR_WIDTH(MrSeekerRow)
 };
+
+// The number of features of the own row.
+static inline int mr_own_width(bool senses) {
+  return MR_DIMENSIONS == 3 && !senses ? (int)MR_TEAM_OWN_HEIGHT_COUNT : (int)MR_OWN_WIDTH;
+}
 
 // The rows of one fighter's observations in all lanes. Spare lanes share a row that is not read.
 typedef struct {
@@ -288,7 +298,9 @@ static void mr_write_other(const MrSim *sim, const MrTeamView *view, int32_t fig
 static void mr_write_ally(const MrSim *sim, const MrTeamView *view, int32_t fighter, int32_t other, MrAllyRow *out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &view->b->fighters[fighter], *ally = &view->b->fighters[other];
+  const MrRoster *roster = mr_roster(sim, view->b);
   MrSight sight;
+  (void)roster;  // not used in the plane
   mr_look_at(&own->body, &ally->body, &sight);
   MR_FOR_LANES(i) {
     float limit = (float)(own->alive[i] & ally->alive[i]), other_present = 1.0f;
@@ -299,7 +311,9 @@ static void mr_write_ally(const MrSim *sim, const MrTeamView *view, int32_t figh
     float other_reload = mr_reload(k, view->b, ally, i);
     float other_tracked = (float)view->alarms.tracked[other][i];
     float other_locked = (float)view->alarms.locked[other][i];
-    MR_ALLY_FEATURES(MR_WRITE)
+    MR_SEEN_HEIGHT_VALUES(other, sim, roster, other, &own->body, &ally->body, &sight, i)
+    MR_SEEN_CLIMB_VALUES(other, ally, i)
+    MR_ALLY_ROW(MR_WRITE)
   }
 }
 
@@ -321,7 +335,8 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_linked = (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;
     float other_inbound = (float)in_air[i];
-    MR_TRACK_FEATURES(MR_WRITE)
+    MR_SEEN_HEIGHT_VALUES(other, sim, roster, enemy, &own->body, &contact->body, &sight, i)
+    MR_TRACK_ROW(MR_WRITE)
   }
 }
 
@@ -432,13 +447,16 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
 static void mr_write_own(const MrSim *sim, const MrTeamView *view, int32_t fighter, MrOwnRow *out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &view->b->fighters[fighter];
+  const MrRoster *roster = mr_roster(sim, view->b);
   int32_t side = mr_side(sim, fighter);
+  (void)roster;  // not used in the plane
   MR_FOR_LANES(i) {
     MR_OWN_VALUES(k, view->b, own, view->own_in_air[fighter][i], i)
     float own_survivors = (float)view->survivors[side][i];
     float enemy_survivors = (float)view->survivors[!side][i];
     float limit = own_alive;
-    MR_OWN_HEIGHT_VALUES(sim, mr_roster(sim, view->b), fighter, own, i)
+    MR_OWN_HEIGHT_VALUES(sim, roster, fighter, own, i)
+    MR_ECHO_VALUES(roster, fighter, i)
     MR_OWN_ROW(MR_WRITE)
   }
 }
@@ -460,7 +478,7 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
   int32_t inbound = first[MR_ROW_INBOUND], own_missiles = first[MR_ROW_OWN_MISSILE];
   MrOwnRow own;
   mr_write_own(sim, view, fighter, &own);
-  mr_place_rows(&own, MR_OWN_WIDTH, to->rows);
+  mr_place_rows(&own, mr_own_width(senses), to->rows);
   mr_write_others(sim, view, fighter, to, next);
   if (senses) mr_write_heard(sim, view, fighter, to);
   for (int i = 0; i < to->lanes; i++) {

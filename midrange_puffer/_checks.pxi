@@ -51,9 +51,9 @@ def _check_sizes(dict parameters, str observation):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
     if (observation in TEAMS) != (red + blue > MR_SIDES):
         raise ValueError(f"observation = {observation!r}: {', '.join(TEAMS)} belong to teams")
-    if (observation in ("radar", TEAM_RADAR)) != (parameters["sensing"] == "radar"):
+    if (observation in WITH_SENSORS) != (parameters["sensing"] == "radar"):
         raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
-    if (observation in (*HEIGHTS, TEAM_HEIGHT)) != (parameters["dimensions"] == 3):
+    if (observation in WITH_HEIGHT) != (parameters["dimensions"] == 3):
         raise ValueError(f"observation = {observation!r}: height belongs to dimensions = 3")
 
 
@@ -97,8 +97,9 @@ cdef int _take_loads(MrConfig *config, types, str observation) except -1:
     if len(types.loads) != MR_SIDES:
         raise ValueError(f"loads of {len(types.loads)} sides: must be {MR_SIDES}")
     cdef int kinds = max(1, *(len(load) for load in types.loads))
-    of_kinds = TEAM_HEIGHT if observation in TEAMS else HEIGHTS[min(kinds, MR_KINDS_MAX) - 1]
-    if observation != of_kinds or kinds > (1 if observation in TEAMS else MR_KINDS_MAX):
+    cdef int most = 1 if observation in TEAMS else MR_KINDS_MAX
+    by_kinds = [names[min(kinds, MR_KINDS_MAX) - 1] for names in (HEIGHTS, RADAR_HEIGHTS)]
+    if kinds > most or (observation not in TEAMS and observation not in by_kinds):
         raise ValueError(f"observation = {observation!r}: is not that of loads of {kinds} types")
     for side in range(MR_SIDES):
         if sum(count for _, count in types.loads[side]) > MR_MISSILES_PER_FIGHTER:

@@ -40,7 +40,7 @@ cdef class Core:
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
         observation: one of OBSERVATIONS, or in teams one of TEAMS, or in one against one with
-            height that of HEIGHTS for the kinds of missiles.
+            height that of HEIGHTS or RADAR_HEIGHTS for the kinds of missiles.
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
         types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:

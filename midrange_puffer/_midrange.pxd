@@ -81,6 +81,10 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_HEIGHT_2
         MR_OBSERVE_HEIGHT_3
         MR_OBSERVE_TEAM_HEIGHT
+        MR_OBSERVE_RADAR_HEIGHT
+        MR_OBSERVE_RADAR_HEIGHT_2
+        MR_OBSERVE_RADAR_HEIGHT_3
+        MR_OBSERVE_TEAM_RADAR_HEIGHT
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first

@@ -15,14 +15,21 @@ OBSERVATIONS = {
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
-TEAM_HEIGHT = "team_height"  # in teams with height
-# Observations with height, by the kinds of missiles that a fighter may carry, less one.
+TEAM_HEIGHT, TEAM_RADAR_HEIGHT = "team_height", "team_radar_height"  # the same with height
+# Observations in one against one with height, by the kinds of missiles that a fighter may carry,
+# less one; and the same with sensors.
 HEIGHTS = ("height", "height_2", "height_3")
-TEAMS = (TEAM, TEAM_RADAR, TEAM_HEIGHT)
+RADAR_HEIGHTS = ("radar_height", "radar_height_2", "radar_height_3")
+TEAMS = (TEAM, TEAM_RADAR, TEAM_HEIGHT, TEAM_RADAR_HEIGHT)
+WITH_HEIGHT = (*HEIGHTS, *RADAR_HEIGHTS, TEAM_HEIGHT, TEAM_RADAR_HEIGHT)
+WITH_SENSORS = ("radar", *RADAR_HEIGHTS, TEAM_RADAR, TEAM_RADAR_HEIGHT)
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
-    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR, TEAM_HEIGHT: MR_OBSERVE_TEAM_HEIGHT,
+    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
     HEIGHTS[0]: MR_OBSERVE_HEIGHT, HEIGHTS[1]: MR_OBSERVE_HEIGHT_2, HEIGHTS[2]: MR_OBSERVE_HEIGHT_3,
+    TEAM_HEIGHT: MR_OBSERVE_TEAM_HEIGHT,
+    RADAR_HEIGHTS[0]: MR_OBSERVE_RADAR_HEIGHT, RADAR_HEIGHTS[1]: MR_OBSERVE_RADAR_HEIGHT_2,
+    RADAR_HEIGHTS[2]: MR_OBSERVE_RADAR_HEIGHT_3, TEAM_RADAR_HEIGHT: MR_OBSERVE_TEAM_RADAR_HEIGHT,
 }
 
 

@@ -85,6 +85,7 @@ NOT_RUN = {
     ),
     "--env.types": "a model of a game with height: tests/train/test_height_training.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
+    "puffer serve": "open until clients have flown: tests/commands/test_serve_command.py",
     "--ranks": "tests/train/test_ranks.py",
     "cluster.ini": "Ray: tests/train/test_cluster.py",
     "--sweep.engine ray": "Ray: tests/sweep/test_ray.py",
@@ -101,7 +102,7 @@ NOT_RUN = {
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
     "examples/": (
         "tests/envs/test_clients.py, test_own_reward.py, tests/policies/test_own_policy.py, "
-        "tests/train/test_library.py, test_own_opponents.py"
+        "tests/train/test_library.py, test_own_opponents.py, tests/commands/test_serve_command.py"
     ),
     "eval midrange --load-model-path experiments/<run>/model_….pt": "stands for any model",
 }

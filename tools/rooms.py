@@ -136,7 +136,7 @@ def draw(graph: dict[str, set[str]], path: Path) -> None:
     counts = Counter((level(who), level(what)) for who, whats in graph.items() for what in whats)
     sizes = Counter(level(name) for name in graph)
     figure = Figure(figsize=(9, 10), layout="constrained")
-    axes = figure.add_subplot(xlim=(-3, 6.6), ylim=(-len(ROOMS) + 0.4, 0.6))
+    axes = figure.add_subplot(xlim=(-3, 7.1), ylim=(-len(ROOMS) + 0.4, 0.6))
     axes.set_axis_off()
     axes.set_title("Who imports from whom: every arc leads up, from the dot to the room above")
     for depth, names in enumerate(ROOMS):

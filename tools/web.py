@@ -12,6 +12,7 @@ import json
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from string import Template
 
@@ -24,6 +25,8 @@ from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
+    EASY,
+    LADDER,
     PARAMETERS,
     RULES_VERSION,
     SENSOR_PILOTS,
@@ -39,6 +42,7 @@ from midrange_puffer.game.types import (
 )
 from midrange_puffer.policies.native import flat_copy
 from midrange_puffer.show.page.content import sound_table
+from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 
 ROOT = Path(__file__).parents[1]
 WEB, BUILD = ROOT / "web", ROOT / "build" / "web"
@@ -51,8 +55,9 @@ SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
     *("webgl.js", "camera.js", "camera_bodies.js"),
-    *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js", "replay_file.js"),
-    *("link.js", "onnx.js", "hands.js", "warnings.js", "lessons.js", "height.js", "views.js", "play.js"),
+    *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
+    *("replay_file.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js", "warnings.js"),
+    *("debrief.js", "ladder.js", "lessons.js", "height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.
@@ -153,7 +158,7 @@ def render(wasm: Path) -> str:
     """Returns the page, with the core in it."""
     return Template((WEB / "template.html").read_text("utf-8")).substitute(
         style=(ASSETS / "page.css").read_text("utf-8") + (WEB / "play.css").read_text("utf-8"),
-        core=base64.b64encode(wasm.read_bytes()).decode(),
+        core=base64.b64encode(zlib.compress(wasm.read_bytes(), 9)).decode(),
         tables=json.dumps(tables()).replace("<", "\\u003c"),
         script=scripts(),
     )
@@ -184,6 +189,12 @@ def tables() -> dict[str, object]:
         "pairs": _core.parameter_pairs(),
         "controllers": pilots,
         "sensorPilots": [name for name in pilots if name in SENSOR_PILOTS],
+        "ladder": LADDER,
+        "easy": EASY,
+        "debrief": {
+            "words": DEBRIEF,
+            "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
+        },
         "features": {name: len(features_of(name)) for name in ("default", "radar", "height")},
         "types": {kind: kind_table(kind) for kind in KINDS}
         | {"most": MAX_TYPES, "mostKinds": MAX_LOADED, "mostMissiles": MAX_MISSILES},

@@ -9,7 +9,6 @@ const AHEAD_WAYS = [0, 1, -1]; // of the copies: controls held, an escape to the
 const SOFT = 0.3; // rad; with a smaller angle to go the rudder is not full
 const STEEP = (10 * Math.PI) / 180; // a missile farther above or below the horizon is high or low
 const LOW = 1500; // m: below it no dive is advised
-const TAIL = (150 * Math.PI) / 180; // least bearing of a missile that is behind and should stay there
 
 /** The look ahead of a seat. */
 class Ahead {
@@ -98,11 +97,11 @@ function copyBodies({ core, sim }, to) {
   }
 }
 
-/** Lookout of a human's seat in a fight with height: its warning, and what a missile fired now would do. */
+/** Lookout of a human's seat in a fight with height: its warning, and under `hits` fly-outs of a missile fired now. */
 class HeightLookout {
   constructor(session, seat) {
     Object.assign(this, { session, seat, ahead: new Ahead(session, seat), checks: [], looked: -Infinity });
-    Object.assign(this, { warning: null, outlook: "" });
+    Object.assign(this, { warning: null, hits: [false] });
   }
 
   destroy() {
@@ -121,7 +120,7 @@ class HeightLookout {
     const states = fight.states(now);
     this.warning = heightWarning(inbound.map((look) => threatOf(sim, states[seat], look)), states[seat]);
     const kind = Math.max(stocksOf(sim.read("fighter"), seat).findIndex(Boolean), 0);
-    this.outlook = outlookWords(fight.flyOuts.hits(seat, states[seat], states[1 - seat], kind));
+    this.hits = fight.flyOuts.hits(seat, states[seat], states[1 - seat], kind);
   }
 }
 
@@ -144,11 +143,10 @@ function heightWarning(threats, own) {
   const [threat] = [...threats].sort((a, b) => a.isOutrun - b.isOutrun || a.seconds - b.seconds);
   if (!threat) return null;
   const { bearing, above, seconds, isOutrun } = threat;
-  const hour = ((Math.round((-bearing / (2 * Math.PI)) * 12) + 11) % 12) + 1;
   const level = above > STEEP ? " high" : above < -STEEP ? " low" : "";
-  const place = `Missile at ${hour} o'clock${level}`;
-  if (isOutrun) return { text: `${place}: outrun`, advice: "", isOutrun };
-  const turn = Math.abs(bearing) >= TAIL ? "keep it behind you" : `turn ${bearing > 0 ? "right" : "left"} until it is behind you`;
+  const place = `Missile at ${hourOf(bearing)} o'clock${level}`;
+  if (isOutrun) return { text: `${place}: outrun`, advice: "as long as you run", isOutrun };
+  const turn = Math.abs(bearing) >= BEHIND ? "keep it behind you" : `turn ${bearing > 0 ? "right" : "left"} until it is behind you`;
   const soon = seconds < Infinity ? `, ${seconds.toFixed(0)} s` : "";
   return { text: `${place}${soon}`, advice: own.z < LOW ? turn : `dive, and ${turn}`, isOutrun };
 }

@@ -9,7 +9,7 @@ const LEFT_HAND = {
 };
 const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
-const STICK = 60; // way of a finger to full rudder [px]
+const STICK = 50; // way of a finger to full rudder [px]
 
 /** Returns the keys by seat; a single human may use either side of the keyboard. */
 function keysOf(humans) {
@@ -23,6 +23,18 @@ class Hands {
     this.touch = { rudder: 0, climb: 0, throttle: 0, fires: false };
     this.fired = new Set(); // seats that command a launch
     this.pressed = false; // the gamepad's button in the last frame
+  }
+
+  /** True if the page is made for fingers: texts then speak of the stick. */
+  get isTouch() {
+    return matchMedia("(pointer: coarse)").matches;
+  }
+
+  /** True if a human moves a control now. */
+  get isMoving() {
+    const { rudder, climb, throttle, fires } = this.touch;
+    const pad = this._gamepad();
+    return this.held.size > 0 || this.fired.size > 0 || fires || pad.fires || Boolean(rudder || climb || throttle || pad.rudder);
   }
 
   /** Notes a pressed key; returns true if it is a flight control. */
@@ -95,6 +107,8 @@ class Hands {
   listenToFingers(stick, lever, button, hasHeight) {
     const least = (part) => (Math.abs(part) > 0.3 ? part : 0);
     followFinger(stick, (right, up) => {
+      stick.style.setProperty("--x", `${STICK * right}px`);
+      stick.style.setProperty("--y", `${-STICK * up}px`);
       this.touch.rudder = -right;
       this.touch[hasHeight() ? "climb" : "throttle"] = hasHeight() ? up : least(up);
     });

@@ -28,14 +28,14 @@ class LiveZones {
     if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
     const angles = Array.from({ length: ZONE_BEARINGS },
       (_, i) => own.heading + (2 * Math.PI * i) / ZONE_BEARINGS);
-    const edges = this._edges(own, enemy, angles);
+    const edges = this.edges(own, enemy, angles);
     return [0, 1].map((edge) => angles.map((angle, i) => {
       const range = edges[4 * i + edge];
       return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
     }));
   }
 
-  _edges(own, enemy, angles) {
+  edges(own, enemy, angles) {
     const { core, sim } = this;
     const size = core.wasm.web_shot_numbers();
     const [shots, out] = [core.scratch, core.scratch + 4 * size * angles.length];

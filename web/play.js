@@ -2,18 +2,23 @@
 
 const element = (id) => document.getElementById(id);
 const REWIND_RATE = 8; // s of the fight rewound in a second
+const STARTS = 2 ** 16; // different starts; more would make links longer
+const AFTERMATH = 1.2; // s in which the end is seen before the words about it
 
 const tables = JSON.parse(element("tables").textContent);
-const core = await Core.load(fromBase64(element("core").textContent), tables);
+const core = await Core.load(await inflate(fromBase64(element("core").textContent)), tables);
 const policies = mapValues(tables.policies, (network) => new Network(core, shippedNetwork(network)));
 const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
 const fights = { truth: null }; // and, with sensors, each side's knowledge
 const hands = new Hands();
-const score = { won: 0, drawn: 0, lost: 0 };
+const score = [0, 0, 0]; // won, drawn, lost in this visit
+const ladder = new Ladder([...tables.ladder, "champion"], tables.easy);
 const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
 let [views, status, lookout] = [null, null, null];
-let [rewinding, rewound, counted] = [false, 0, false];
+let [rewinding, rewound] = [false, 0];
+let counted = null; // the noted result of the present fight: opponent and place in the score
+let overSince = 0; // s since the end was first shown
 
 /** Returns the players and the parameters chosen in the sidebar. */
 function chosen() {
@@ -38,7 +43,7 @@ function chosen() {
 }
 
 /** Starts a fight; by default from the start of the last one. */
-function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * 2 ** 30)) {
+function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * STARTS)) {
   const { players, parameters } = chosen();
   const needsSensors = players.includes("notcher");
   if (needsSensors) parameters.sensing = "radar";
@@ -59,44 +64,49 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
 }
 
 /** Starts a lesson's fight, and shows its players in the sidebar. */
-function beginLesson({ players, parameters }) {
+function beginLesson({ players, parameters, engagement }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
   element("sensing").checked = parameters.sensing === "radar";
   element("height").checked = false;
   settings.view = "plane";
-  take(new Session(core, { players, policies, engagement: 1, parameters }));
+  take(new Session(core, { players, policies, engagement, parameters }));
 }
 
-function showLesson(text) {
-  element("lesson").hidden = !text;
-  element("lesson-start").hidden = true;
-  setText(element("lesson-words"), text ?? "");
+/** Shows a lesson's words, and the button that starts or goes on; hides all for null. */
+function showLesson(lesson) {
+  element("lesson").hidden = !lesson;
+  if (!lesson) return;
+  setText(element("lesson-words"), lesson.words);
+  setText(element("lesson-start"), lesson.start ?? "");
+  element("lesson-start").hidden = !lesson.start;
+  setText(element("lesson-end"), lesson.close ? "Close" : "No lessons");
+  element("lesson-next").hidden = !lessons.isFlown;
 }
 
-/** Offers the lessons to a new player. */
-function offerLessons() {
-  if (!lessons.isNew || location.hash) return;
-  showLesson("New here? The first flight shows you in two minutes how it is done.");
-  element("lesson-start").hidden = false;
+/** Ends the lessons; whoever leaves them meets an opponent of the ladder. */
+function leaveLessons() {
+  const hasFight = !lessons.isFlown;
+  lessons.end();
+  if (!hasFight) meetOpponent(ladder.first);
 }
 
 /** Shows another session. */
 function take(next) {
   session?.destroy();
-  lookout?.destroy();
+  lookout?.destroy?.();
   session = next;
   hands.lever = undefined;
   hands.letGo();
-  [rewinding, counted] = [false, false];
+  [rewinding, counted, overSince] = [false, null, 0];
+  const [human] = session.humans;
+  lookout = human === undefined ? null : session.sim.hasHeight ? new HeightLookout(session, human) : new Lookout(human);
   settings.picture = "truth";
   renew();
-  const { hasHeight } = session.sim;
+  showLadder();
   views ??= new Views(fights, settings);
   element("status").tBodies[0].replaceChildren(); // fights with height have more rows
   status = new Status(element("status"), element("range-line"), fights, settings);
-  lookout = hasHeight && session.humans.length ? new HeightLookout(session, session.humans[0]) : null;
-  element("lever").hidden = !hasHeight;
-  settings.fighter = session.humans[0] ?? 0;
+  settings.fighter = human ?? 0;
   views.reset();
   say("");
 }
@@ -119,14 +129,17 @@ function say(words) {
 function frame(now, before) {
   const seconds = Math.max(now - before, 0) / 1000;
   if (rewinding) rewind(seconds);
-  else {
+  else if (lessons.isWaiting) {
+    if (hands.isMoving) lessons.goOn();
+  } else {
     if (!session.isReplayed) hands.steer(session, seconds);
     session.advance(seconds);
   }
+  overSince = session.isOver ? overSince + seconds : 0;
   if (session.isOver && !counted) count();
-  lessons.look(session);
+  lessons.look(session, seconds);
   renew();
-  lookout?.look();
+  lookout?.look(session.fight, fights[session.fight.radar ? SEATS[lookout.seat] : "truth"]);
   draw();
   requestAnimationFrame((next) => frame(next, now));
 }
@@ -137,13 +150,81 @@ function rewind(seconds) {
   if (!decisions) return;
   rewound -= decisions * session.decision;
   session.rewind(decisions);
+  if (counted) note(-1); // the fight is open again
+  counted = null;
 }
 
+/** Notes the result of a fight that a human has flown from its start. */
 function count() {
-  counted = true;
-  if (session.humans.length !== 1) return;
+  const [human, ...others] = session.humans;
   const { outcome: [outcome] } = session.sim.read("engagement");
-  score[outcome === 3 ? "drawn" : outcome - 1 === session.humans[0] ? "won" : "lost"] += 1;
+  const result = outcome === 3 ? 1 : outcome - 1 === human ? 0 : 2;
+  const isCounted = human !== undefined && !others.length && !session.record.length && !lessons.isFlown;
+  counted = { result, opponent: isCounted ? session.players[1 - human] : null };
+  note(1);
+  showOutcome(result);
+}
+
+function note(times) {
+  const { result, opponent } = counted;
+  if (!opponent) return;
+  score[result] += times;
+  ladder.note(opponent, result, times);
+  showLadder();
+}
+
+/** Fills the box about the end of a fight: result, debriefing, and the neighbours on the ladder. */
+function showOutcome(result) {
+  const { fight, humans: [human, ...others], players } = session;
+  const isAlone = human !== undefined && !others.length;
+  const words = isAlone ? ["You win", fight.outcome, "You lose"][result] : fight.outcome;
+  setText(element("outcome-words"), words);
+  const lines = isAlone ? debrief(fight, human, lookout.checks, tables.debrief) : [];
+  const opponent = players[1 - human];
+  if (opponent === "champion" && result === 0) lines.push("You have beaten the champion: the end of the ladder.");
+  showLines(element("debrief"), lines.map((line) => [["", line]]));
+  const [easier, harder] = isAlone ? ladder.around(opponent) : [null, null];
+  showRung("easier", "Easier", easier);
+  showRung("harder", "Harder", harder);
+}
+
+function showRung(id, words, name) {
+  element(id).hidden = !name;
+  setText(element(id), `${words}: ${name}`);
+  element(id).value = name;
+}
+
+/** Lists the opponents with the results against each. */
+function showLadder() {
+  element("ladder").replaceChildren(...ladder.rungs.map((name) => {
+    const [won, drawn, lost] = ladder.of(name);
+    const button = Object.assign(document.createElement("button"), { type: "button", value: name });
+    const mark = Object.assign(document.createElement("span"), {
+      textContent: won + drawn + lost ? `${won}–${drawn}–${lost}` : "", title: "won–drawn–lost",
+    });
+    button.append(Object.assign(document.createElement("span"), {
+      textContent: `${ladder.isBeaten(name) ? "✓ " : ""}${name}`, className: ladder.isBeaten(name) ? "beaten" : "",
+    }), mark);
+    if (session.players.includes(name)) button.setAttribute("aria-current", "true");
+    button.addEventListener("click", () => meetOpponent(name));
+    const row = document.createElement("li");
+    row.append(button);
+    return row;
+  }));
+}
+
+/** Flies against an opponent: in the seat that no human has, by default blue. */
+function meetOpponent(name) {
+  const [red, blue] = SEATS.map((seat) => element(`${seat}-player`));
+  const other = red.value !== HUMAN && blue.value === HUMAN ? red : blue;
+  if (other === blue) red.value = HUMAN;
+  other.value = name;
+  if (policies[name]) {
+    element("sensing").checked = policies[name].sensing === "radar";
+    element("height").checked = policies[name].dimensions === 3;
+  }
+  document.body.classList.remove("with-sidebar");
+  startFight();
 }
 
 function draw() {
@@ -156,10 +237,26 @@ function draw() {
   setText(element("zones"), `Zones: ${settings.zones}`);
   setText(element("picture"), `Picture: ${settings.picture}`);
   element("picture").hidden = !fight.radar || (session.humans.length > 0 && !session.isOver);
-  element("outcome").hidden = !session.isOver;
-  if (session.isOver) setText(element("outcome-words"), fight.outcome);
-  setText(element("tally"), `won ${score.won}, drawn ${score.drawn}, lost ${score.lost}`);
+  element("outcome").hidden = !session.isOver || overSince < AFTERMATH || lessons.hidesOutcome;
+  setText(element("tally"), `won ${score[0]}, drawn ${score[1]}, lost ${score[2]}`);
   drawWarning(time);
+  drawCommands(time);
+}
+
+/** Shows the human's aim, and the states of throttle and missiles beside the controls. */
+function drawCommands(time) {
+  const [human] = session.humans;
+  element("launch-line").hidden = human === undefined;
+  if (human === undefined) return;
+  const known = fights[session.fight.radar ? SEATS[human] : "truth"];
+  const { words, isGood } = aimOf(session, known, human, time, tables.debrief.zones, lookout.hits);
+  setText(element("launch-line"), words);
+  element("trigger").classList.toggle("good", isGood);
+  const { ammo, throttle } = session.fight.states(time)[human];
+  setText(element("trigger-words"), `${ammo} left`);
+  const lever = `throttle ↕ ${Math.round(100 * throttle)} %`;
+  setText(element("lever-words"), session.sim.hasHeight ? "climb ↕" : lever);
+  setText(element("throttle-words"), lever);
 }
 
 /** Draws the present view; the graph is of the shown side, of the human, or of red. */
@@ -167,22 +264,18 @@ function drawView(time) {
   const { side } = fights[settings.picture];
   settings.fighter = side ?? session.humans[0] ?? settings.fighter;
   const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.fighter], time);
-  setText(element("view"), settings.view === "spacetime" ? "Space-time" : "From above");
-  views.draw(time, isAhead);
-  if (element("caption").hidden) return;
-  const { graph } = views;
-  showLines(element("caption"), graphCaption(graph.scene(time), settings.fighter, graph.fight, time));
+  setText(element("view"), `View: ${settings.view === "spacetime" ? "space-time" : "from above"}`);
+  const lines = views.draw(time, overSince, isAhead);
+  element("caption").classList.toggle("plane", element("graph").hidden);
+  showLines(element("caption"), lines);
 }
 
 function drawWarning(time) {
-  const [human] = session.humans;
-  const isAlive = human !== undefined && !session.isOver && !isDead(session.fight.fighters[human], time);
-  const knows = fights[session.fight.radar ? SEATS[human] : "truth"];
-  const seen = isAlive && (lookout ? lookout.warning : warningOf(session.fight, knows, human, time));
-  const warning = seen || null;
-  setText(element("outlook"), isAlive && lookout ? `A missile fired now: ${lookout.outlook}` : "");
+  const isAlive = lookout && !session.isOver && !isDead(session.fight.fighters[lookout.seat], time);
+  const warning = isAlive ? lookout.warning : null;
   element("warning").hidden = !warning;
   if (!warning) return;
+  element("warning").classList.toggle("outrun", warning.isOutrun);
   setText(element("warning-words"), warning.text);
   setText(element("warning-advice"), warning.advice);
 }
@@ -269,13 +362,25 @@ function toggleHelp() {
   }
   const wasPaused = session.paused;
   session.paused = true;
+  showLines(element("legend"), planeCaption(settings, views.plane.fight));
   help.addEventListener("close", () => { session.paused = wasPaused; }, { once: true });
   help.showModal();
 }
 
+/** Flies again from the same start. */
+function flyAgain() {
+  if (!lessons.repeat()) startFight();
+}
+
+const flyNext = () => startFight((session.engagement + 1) % STARTS);
+
 const BUTTONS = {
-  "again": () => startFight(),
-  "next": () => startFight(session.engagement + 1),
+  "again": flyAgain,
+  "next": flyNext,
+  "outcome-again": flyAgain,
+  "outcome-next": flyNext,
+  "easier": () => meetOpponent(element("easier").value),
+  "harder": () => meetOpponent(element("harder").value),
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
@@ -291,7 +396,7 @@ const BUTTONS = {
   "open": () => element("file").click(),
   "lesson-start": () => lessons.start(),
   "lesson-next": () => lessons.next(),
-  "lesson-end": () => lessons.end(),
+  "lesson-end": leaveLessons,
   "first-flight": () => lessons.start(),
   "help-open": toggleHelp,
   "sidebar-open": () => document.body.classList.toggle("with-sidebar"),
@@ -308,7 +413,7 @@ const KEYS = {
   "Minus": BUTTONS.slower,
   "Equal": BUTTONS.faster,
   "KeyH": toggleHelp,
-  "Backspace": () => { [rewinding, rewound] = [true, 0]; counted = false; },
+  "Backspace": () => { [rewinding, rewound] = [true, 0]; },
 };
 
 function press(event) {
@@ -351,7 +456,7 @@ function listenToAll() {
 function fillPlayers() {
   const pilots = Object.keys(tables.controllers).filter((name) => name !== "agent");
   const players = [HUMAN, ...Object.keys(policies), ...pilots];
-  for (const [id, first] of [["red-player", HUMAN], ["blue-player", "champion"]]) {
+  for (const [id, first] of [["red-player", HUMAN], ["blue-player", ladder.first]]) {
     element(id).replaceChildren(...players.map((name) => new Option(name, name, false, name === first)));
   }
 }
@@ -361,7 +466,7 @@ fillTypes();
 listenToAll();
 startFight();
 await readAddress();
-offerLessons();
+if (lessons.isNew && !location.hash) lessons.offer();
 requestAnimationFrame((now) => {
   frame(now, now);
   performance.mark("ready"); // the first frame is drawn

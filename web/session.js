@@ -73,20 +73,21 @@ class Session {
     this.sim.destroy();
   }
 
+  /** Sets a human's rudder. Its steps, and those of the throttle, make links short. */
   steer(seat, rudder) {
-    this.commands[seat][this.columns.rudder] = rudder;
+    this.commands[seat][this.columns.rudder] = Math.round(rudder * 16) / 16;
   }
 
   /** Sets a human's climb, 1 steepest climb to -1 steepest dive, in a game with height. */
   climb(seat, climb) {
-    if (this.sim.hasHeight) this.commands[seat][this.columns.climb] = climb;
+    if (this.sim.hasHeight) this.commands[seat][this.columns.climb] = Math.round(climb * 16) / 16;
   }
 
   throttleOf(seat) {
     return this.commands[seat][this.columns.throttle];
   }
 
-  /** Sets a human's throttle lever, which stays where it is put. Its steps make links short. */
+  /** Sets a human's throttle lever, which stays where it is put. */
   setThrottle(seat, throttle) {
     this.commands[seat][this.columns.throttle] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
   }

@@ -123,9 +123,3 @@ class FlownZones {
     }
   }
 }
-
-/** Returns in words if a missile that is fired now hits, by `FlyOuts.hits`. */
-function outlookWords(hits) {
-  if (hits.every(Boolean)) return "no turn saves the enemy";
-  return hits[0] ? "hits if the enemy flies on" : "misses from here";
-}

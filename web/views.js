@@ -30,20 +30,32 @@ class Views {
     return "";
   }
 
-  /** Draws the view of the settings. The graph needs a fight in the plane, and a fighter that lives in it. */
-  draw(time, hasGraph) {
+  /**
+   * Draws the view of the settings, `since` seconds after the end; returns the lines of its caption. The
+   * graph needs a fight in the plane, and a fighter that lives in it.
+   */
+  draw(time, since, hasGraph) {
     const { settings, fights: { truth } } = this;
     const view = settings.view === "spacetime" && !hasGraph ? "plane" : settings.view;
     const hasSide = view === "plane" && truth.hasHeight;
     element("plane").hidden = view !== "plane";
     element("side").hidden = !hasSide;
-    element("graph").hidden = element("caption").hidden = view !== "spacetime";
+    element("graph").hidden = view !== "spacetime";
     element("camera").hidden = element("camera-labels").hidden = view !== "camera";
     element("stage").classList.toggle("high", truth.hasHeight);
     element("view").hidden = truth.hasHeight;
     element("view-camera").hidden = this.isBlind;
     element("view-camera").setAttribute("aria-pressed", view === "camera");
-    this[{ spacetime: "graph" }[view] ?? view].draw(time);
     if (hasSide) this.side.draw(time);
+    if (view === "plane") {
+      this.plane.draw(time + since);
+      return planeCaption(settings, this.plane.fight);
+    }
+    if (view === "camera") {
+      this.camera.draw(time);
+      return cameraCaption(settings, this.camera.fight);
+    }
+    this.graph.draw(time);
+    return graphCaption(this.graph.scene(time), settings.fighter, this.graph.fight, time);
   }
 }

@@ -1,39 +1,71 @@
-// Warnings of inbound missiles: their direction and their time to impact.
+// Warnings of inbound missiles, as in show/play/threats.py: their direction, their time to impact, and advice.
 
 const BEHIND = (150 * Math.PI) / 180; // least bearing of a missile that is behind and should stay there
+const LOOK_INTERVAL = 0.2; // s of the fight between two looks at the space-time graph
 
-/** Returns {text, advice} about the most pressing missile that flies at a seat; null if there is none. */
-function warningOf(fight, known, seat, time) {
-  const own = known.states(time)[seat];
-  const threats = known.contact ? heardThreats(known, own, time) : seenThreats(fight, own, seat, time);
-  if (!threats.length) return null;
-  const [threat] = threats.sort((a, b) => a.seconds - b.seconds);
-  const hour = ((Math.round((-threat.bearing / (2 * Math.PI)) * 12) + 11) % 12) + 1;
-  const soon = threat.seconds < Infinity ? `, ${threat.seconds.toFixed(0)} s` : "";
-  const advice = Math.abs(threat.bearing) >= BEHIND
-    ? "keep it behind you"
-    : `turn ${threat.bearing > 0 ? "right" : "left"} until it is behind you`;
-  return { text: `Missile at ${hour} o'clock${soon}`, advice };
+/**
+ * A seat's view of the missiles that fly at it. `checks` has {time, isOpen} for each look with such a
+ * missile: if an escape to the left or to the right evades them all.
+ */
+class Lookout {
+  constructor(seat) {
+    Object.assign(this, { seat, checks: [], looked: -Infinity, threats: [] });
+  }
+
+  /** Looks again, if enough time has passed, or the fight went back. */
+  look(fight, known) {
+    const { now } = fight;
+    if (now < this.looked) this.checks = this.checks.filter(({ time }) => time <= now);
+    else if (now - this.looked < LOOK_INTERVAL) return;
+    this.looked = now;
+    const inbound = fight.inboundOf(this.seat, now);
+    if (!inbound.length) {
+      this.threats = [];
+      return;
+    }
+    const missiles = fight.graphs[this.seat].at().missiles.filter(({ target }) => target === this.seat);
+    const isOpen = [0, 1].some((way) => missiles.every(({ escapeMiss }) => escapeMiss[way] > 0));
+    this.checks.push({ time: now, isOpen });
+    const own = known.states(now)[this.seat];
+    this.threats = known.contact ? heardThreats(known, own, now) : seenThreats(fight, own, missiles);
+    this.threats.sort((a, b) => a.isOutrun - b.isOutrun || a.seconds - b.seconds);
+    this.isTooLate = !known.contact && !isOpen;
+  }
+
+  /** Returns {text, advice, isOutrun} about the most pressing missile; null if there is none. */
+  get warning() {
+    const [threat] = this.threats;
+    if (!threat) return null;
+    const { bearing, seconds, isOutrun } = threat;
+    const hour = hourOf(bearing);
+    if (isOutrun) return { text: `Missile at ${hour} o'clock: outrun`, advice: "as long as you run", isOutrun };
+    const soon = seconds < Infinity ? `, ${seconds.toFixed(0)} s` : "";
+    return { text: `Missile at ${hour} o'clock${soon}`, advice: this._advice(bearing), isOutrun };
+  }
+
+  _advice(bearing) {
+    if (this.isTooLate) return "too late to get away: fire at the enemy";
+    if (Math.abs(bearing) >= BEHIND) return "keep it behind you";
+    return `turn ${bearing > 0 ? "right" : "left"} until it is behind you`;
+  }
 }
-
-const offNose = (angle, own) => Math.atan2(Math.sin(angle - own.heading), Math.cos(angle - own.heading));
 
 /** Returns the missiles with a lock on the own fighter; their ranges are unknown. */
 function heardThreats(known, own, time) {
   return known.warningsAt(time)
     .filter(({ seeker }) => seeker)
-    .map(({ bearing }) => ({ bearing: offNose(bearing, own), seconds: Infinity }));
+    .map(({ bearing }) => ({ bearing: offNose(bearing, own), seconds: Infinity, isOutrun: false }));
 }
 
-/** Returns all missiles in the air that close in. */
-function seenThreats(fight, own, seat, time) {
-  return fight.missiles
-    .filter((missile) => missile.entries.targets.at(-1) === seat && phaseOf(missile, time) === "flying")
-    .map((missile) => {
-      const state = stateAt(missile, time);
-      const closing = closingSpeed(own, state);
-      const bearing = offNose(Math.atan2(state.y - own.y, state.x - own.x), own);
-      return { bearing, seconds: closing > 0 ? distance(own, state) / closing : Infinity };
-    })
-    .filter(({ seconds }) => seconds < Infinity);
+/** Returns the missiles of the predictions. One is outrun if it misses while both fighters hold their controls. */
+function seenThreats(fight, own, predictions) {
+  const { x, y, s, c, v } = fight.sim.read("missile");
+  return predictions.map(({ slot, hits, ended, harmless }) => {
+    const state = { x: x[slot], y: y[slot], heading: Math.atan2(s[slot], c[slot]), speed: v[slot] };
+    const closing = closingSpeed(own, state);
+    const bearing = offNose(Math.atan2(state.y - own.y, state.x - own.x), own);
+    const seconds = closing > 0 ? distance(own, state) / closing : Infinity;
+    const isOutrun = !hits && (closing <= 0 || !Number.isNaN(harmless));
+    return { bearing, seconds: hits ? ended : seconds, isOutrun };
+  });
 }

@@ -62,8 +62,8 @@ Observation space:
     `midrange_puffer.FEATURES` is the table of names, scales and meanings. With `observation="stg"`
     it is `STG_FEATURES`, which has further features: the places of both fighters in each other's
     missile envelope, and the distances by which inbound missiles would miss. With sensing = radar
-    it is `RADAR_FEATURES`, with dimensions = 3 `HEIGHT_FEATURES`. Teams observe the rows of
-    `team_rows`."""
+    it is `RADAR_FEATURES`, with dimensions = 3 `HEIGHT_FEATURES` or `RADAR_HEIGHT_FEATURES`. Teams
+    observe the rows of `team_rows`."""
 OPPONENT = (
     'a pilot; a model: "trained", "champion" (that of the game) or a file (.pt, .onnx); a function '
     'by name ("module:name", "file.py:name"): observations float32 [n, features] -> actions '

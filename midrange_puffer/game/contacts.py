@@ -18,6 +18,7 @@ TRACKS = (LIVE, MEMORY, LINKED)
 # Levels of the warning receiver for an enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
 _SAME_BEARING = math.cos(math.radians(0.1))  # 0.1 degrees, far above the rounding of bearings
+# With height the observation begins alike.
 _PLACE = {feature.name: place for place, feature in enumerate(RADAR_FEATURES)}
 
 
@@ -111,7 +112,7 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
 
     An observation does not name the enemy whose radar is heard: its bearing identifies it.
     """
-    kinds = team_rows(*sizes_of(sim.parameters), RADAR)
+    kinds = team_rows(*sizes_of(sim.parameters), RADAR, sim.parameters["dimensions"])
     [heard] = [kind for kind in kinds if kind.kind == HEARD]
     rows = slice(heard.place, heard.place + heard.rows * heard.features)
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
@@ -157,12 +158,13 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     out = Simulation(1, **dict(sim.parameters, red_size=1, blue_size=1, sensing=FULL))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
     state = out.core.get_fighter(0, 1 - side)
-    for name in ("x", "y", "speed"):
-        state[name] = float(contact[name])
+    for name in ("x", "y", "z", "speed"):
+        state[name] = float(contact.get(name, 0.0))
     if contact["source"] in TRACKS:
         if contact["speed"] >= 1e-3:  # else any direction will do
-            state["direction_x"] = float(contact["vx"] / contact["speed"])
-            state["direction_y"] = float(contact["vy"] / contact["speed"])
+            for axis in "xyz":
+                along = contact.get(f"v{axis}", 0.0)
+                state[f"direction_{axis}"] = float(along / contact["speed"])
     else:
         state["alive"] = 0
     out.core.set_fighter(0, 1 - side, state)

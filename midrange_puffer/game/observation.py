@@ -58,6 +58,7 @@ _OF_TEAMS = {
     (FULL, 2): _core.TEAM,
     (RADAR, 2): _core.TEAM_RADAR,
     (FULL, 3): _core.TEAM_HEIGHT,
+    (RADAR, 3): _core.TEAM_RADAR_HEIGHT,
 }
 
 
@@ -75,7 +76,6 @@ def team_rows(
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
-        KeyError: No game has this `sensing` and `dimensions`.
     """
     sizes = red_size, blue_size
     if not all(1 <= size <= _core.MAX_SIDE for size in sizes) or sizes == (1, 1):
@@ -132,10 +132,14 @@ FEATURES: tuple[Feature, ...] = features_of("default")
 STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
+RADAR_HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.RADAR_HEIGHTS[0])
 _CONTROLS_WITH_HEIGHT = {
     len(features_of(observation)): controls
-    for observation, controls in zip(_core.HEIGHTS, HEIGHTS, strict=True)
+    for observations in (_core.HEIGHTS, _core.RADAR_HEIGHTS)
+    for observation, controls in zip(observations, HEIGHTS, strict=True)
 }
+# Numbers of features with sensors, in one against one.
+OF_SENSORS = {len(features_of(name)) for name in (RADAR, *_core.RADAR_HEIGHTS)}
 
 
 def controls_of(features: int) -> Controls:
@@ -153,16 +157,17 @@ def levels_of(features: int) -> tuple[int, ...]:
     return _core.action_levels(side, side, controls.dimensions, controls.kinds)
 
 
+_PLAIN = ("default", "stg")  # observations that begin alike
+
+
 def shows(observation: str, features: int) -> bool:
     """True if an observation has the `features` that a policy needs; 0 means a function."""
     if not features:
         return True
-    if features in _CONTROLS_WITH_HEIGHT or observation in _core.HEIGHTS:
-        return features == len(features_of(observation))
-    count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
-    if observation == RADAR:
-        return features == of_sensors
-    return features <= count and features != of_sensors
+    count = len(features_of(observation))
+    if features in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS) or observation not in _PLAIN:
+        return features == count
+    return features <= count
 
 
 class Seeing(Protocol):
@@ -215,10 +220,10 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
         raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
-    _check_controls(name, features, controls_of(len(features_of(observation))))
-    count = _core.OBSERVATIONS[observation]
-    if len(RADAR_FEATURES) in (features, count):
-        own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
+    count = len(features_of(observation))
+    _check_controls(name, features, controls_of(count))
+    own, other = (RADAR if n in OF_SENSORS else FULL for n in (features, count))
+    if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 

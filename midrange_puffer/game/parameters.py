@@ -100,6 +100,7 @@ LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
     "ace", "patient",
 )  # fmt: skip
+EASY = "shooter"  # the pilot of the ladder that a new player meets: it never evades
 SELF = "self"
 POOL = "pool"
 HUMAN = "human"
@@ -394,8 +395,6 @@ def _check_height(values: Parameters) -> None:
             raise UsageError(
                 f"{row.name} = {values[row.name]}: in teams each side carries one type of missile"
             )
-    if values["sensing"] != FULL:
-        raise UsageError(f"sensing = {values['sensing']}: with dimensions = 3 it must be {FULL}")
     least, difference = values["start_height_min"], values["start_height_difference_max"]
     if difference > 2 * least:
         raise ValueError(
@@ -487,7 +486,8 @@ def observed(observation: str, parameters: Parameters) -> str:
     * Sensors, one against one: "radar".
     * Teams: "team"; with sensors "team_radar".
     * With height: "height", or where fighters carry several types of missiles "height_2" or
-      "height_3"; in teams "team_height".
+      "height_3"; in teams "team_height". With sensors, too, "radar_height" and so on, and
+      "team_radar_height".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -498,9 +498,12 @@ def observed(observation: str, parameters: Parameters) -> str:
     """
     checked_choice("observation", observation)
     if has_height(parameters):
-        if observation != "default":
+        if observation not in ("default", *(RADAR,) * (parameters["sensing"] == RADAR)):
             raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")
-        return _core.TEAM_HEIGHT if is_team(parameters) else _core.HEIGHTS[kinds_of(parameters) - 1]
+        senses = parameters["sensing"] == RADAR
+        if is_team(parameters):
+            return _core.TEAM_RADAR_HEIGHT if senses else _core.TEAM_HEIGHT
+        return (_core.RADAR_HEIGHTS if senses else _core.HEIGHTS)[kinds_of(parameters) - 1]
     sensing, in_team = parameters["sensing"], is_team(parameters)
     own = RADAR if sensing == RADAR else "stg"
     allowed = ("default",) if in_team and own == "stg" else ("default", own)
@@ -531,6 +534,8 @@ def blindness(parameters: Parameters) -> str | None:
     wait, limit = parameters["radar_acquire_time"], parameters["time_limit"]
     if wait >= limit:
         return f"radar_acquire_time = {wait:g}: an engagement ends after time_limit = {limit:g} s"
+    if has_height(parameters):  # the notch hides nobody who is higher than the radar
+        return None
     # At top speed thrust = zero-lift drag = g (speed / terminal speed)²; csrc/RULES.md, "Flight".
     share = parameters["fighter_thrust"] / parameters["gravity"]
     top = parameters["fighter_terminal_speed"] * math.sqrt(share)

@@ -402,7 +402,7 @@ class Simulation:
         contact of fighter f with the k-th fighter of the other side; zeros if there is no such
         enemy.
 
-        * float32 x y vx vy speed heading: the enemy, as believed.
+        * float32 x y vx vy speed heading, with height also z vz: the enemy, as believed.
         * int32 source: an index into `SOURCES`.
         * int32 age: physics steps since the enemy was last seen, once there was a track.
         * int32 seen: number of physics steps for which the radar has seen the enemy without a
@@ -429,7 +429,7 @@ class Simulation:
     def beliefs(self) -> dict[str, np.ndarray]:
         """Each missile's belief about its target, copies [num_envs, slots]; only with sensors.
 
-        * float32 x y vx vy: the target, as believed.
+        * float32 x y vx vy, with height also z vz: the target, as believed.
         * int32 locked: 1 while its seeker has a lock.
         * int32 unseen: physics steps since the seeker of a locked missile last saw the target.
 

@@ -16,7 +16,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import (
-    RADAR_FEATURES,
+    OF_SENSORS,
     check_flies,
     check_sees,
     controls_of,
@@ -296,7 +296,7 @@ class MixedPlayer:
             for outsider, own_seed in zip(outsiders, seeds, strict=True)
         ]
         counts = [player.features for player in self._players]
-        if len(RADAR_FEATURES) in counts and not {*counts} <= {0, len(RADAR_FEATURES)}:
+        if len({count in OF_SENSORS for count in counts if count}) > 1:
             raise UsageError("a mix has policies of sensing = radar and of sensing = full")
         self.features = max(counts)
         self.any_size = all(player.any_size for player in self._players)

@@ -278,9 +278,8 @@ def _query(text: str, allowed: Sequence[str]) -> dict[str, int]:
             raise RefusedError(HTTPStatus.BAD_REQUEST, message + suggest(name, allowed))
         most = QUERY[name]
         if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) <= most):
-            message = (
-                f"{name} = {shown(value)[:MOST_SHOWN]}: must be a whole number from 0 to {most}"
-            )
+            allowed = f"a whole number from 0 to {most}"
+            message = f"{name} = {shown(value)[:MOST_SHOWN]}: must be {allowed}"
             raise RefusedError(HTTPStatus.BAD_REQUEST, message)
         out[name] = int(value)
     return out

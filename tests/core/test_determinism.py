@@ -53,6 +53,11 @@ FIGHTS = {
     "height loaded": (ALL_PILOTS, "height_3", (1, 1)),
     "2v2 height drawn": (ALL_PILOTS, "team_height", (2, 2)),
     "5v8 height pilots": (ALL_PILOTS, "team_height", (5, 8)),
+    "height radar": (AGENT, "radar_height", (1, 1)),
+    "height radar drawn": (ALL_PILOTS | {"notcher": 1.0}, "radar_height", (1, 1)),
+    "height radar loaded": (ALL_PILOTS, "radar_height_3", (1, 1)),
+    "2v2 height radar drawn": (SENSOR_PILOTS_TOO, "team_radar_height", (2, 2)),
+    "5v8 height radar pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (5, 8)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -79,6 +84,11 @@ HASHES = {
     "height loaded": (0xC91BB58E66E2BAA7, 0x60E3B7DBF322CA7A),
     "2v2 height drawn": (0x005F3C480E3E1610, 0x6F7B8730EC8F9F71),
     "5v8 height pilots": (0x6E6DA4578CB2733E, 0xA88320986DDF3FCC),
+    "height radar": (0x5ED524C5AE255B1D, 0x711D58F6449E458C),
+    "height radar drawn": (0xBEE7CD8D5774BA53, 0x0918B0C672199E90),
+    "height radar loaded": (0xA604F2DABAD2B744, 0xF6E747E5CAA6E508),
+    "2v2 height radar drawn": (0x14997E00DB14D62E, 0xDB8274C14DCB4F15),
+    "5v8 height radar pilots": (0x149560F6CEEAA0BF, 0xC2F8C5466AF234BE),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -89,7 +99,14 @@ DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
 # Loads, whose missiles are varied.
 LOADED = {"red_missiles": "long:2,medium:3,short:1", "blue_missiles": "medium:2,short:2"}
 LOADED |= {"missile_spread": 0.3}
-TYPES = {"height drawn": DRAWN, "height loaded": LOADED, "2v2 height drawn": DRAWN}
+TYPES = {
+    "height drawn": DRAWN,
+    "height loaded": LOADED,
+    "2v2 height drawn": DRAWN,
+    "height radar drawn": DRAWN,
+    "height radar loaded": LOADED,
+    "2v2 height radar drawn": DRAWN,
+}
 TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2}  # of the program; 0 is none
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
@@ -99,8 +116,9 @@ EACH_GAME = pytest.mark.parametrize(
     [
         *({}, {"sensing": "radar"}, {"dimensions": 3}),
         *({"dimensions": 3, **types} for types in (DRAWN, LOADED)),
+        {"dimensions": 3, "sensing": "radar", **DRAWN},
     ],
-    ids=["full", "radar", "height", "drawn", "loaded"],
+    ids=["full", "radar", "height", "drawn", "loaded", "height radar"],
 )
 
 
@@ -134,7 +152,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     """The core after DECISIONS, and the checksum of what came out until then."""
     shares, observation, (red, blue) = FIGHTS[fight]
     weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
-    sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
+    sensing = "radar" if "radar" in observation else "full"
     dimensions = 3 if "height" in observation else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
     parameters = resolve(game | TYPES.get(fight, {}), teams=True)
@@ -169,6 +187,7 @@ def program_arguments(fight: str) -> list[str]:
     """Returns the arguments of tests/support/state_hash.c."""
     shares, observation, sizes = FIGHTS[fight]
     names = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR, *_core.HEIGHTS, _core.TEAM_HEIGHT]
+    names += [*_core.RADAR_HEIGHTS, _core.TEAM_RADAR_HEIGHT]
     number, types = names.index(observation), TYPE_NUMBERS.get(id(TYPES.get(fight)), 0)
     words = [ENGAGEMENTS, DECISIONS, SEED, number, *sizes, types, *seat_weights(shares)]
     return [str(word) for word in words]
@@ -290,7 +309,11 @@ def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distan
     ("sizes", "game"),
     [
         *((sizes, {"sensing": sensing}) for sizes in ((1, 1), (2, 3)) for sensing in SENSING),
-        *((sizes, {"dimensions": 3}) for sizes in ((1, 1), (2, 3))),
+        *(
+            (sizes, {"dimensions": 3, "sensing": sensing})
+            for sizes in ((1, 1), (2, 3))
+            for sensing in SENSING
+        ),
     ],
     ids=str,
 )

@@ -13,12 +13,15 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from scenes import BLUE, RED, fighter
 
-from midrange_puffer import RADAR_FEATURES, Simulation
+from midrange_puffer import Simulation, features_of
 from midrange_puffer.game.parameters import PILOTS
 
-COLUMN = {feature.name: column for column, feature in enumerate(RADAR_FEATURES)}
-COMMANDS = ("rudder_command", "throttle_command", "fire")
-BODY = ("x", "y", "c", "s", "v", "rudder")
+COLUMNS = {
+    dimensions: {feature.name: column for column, feature in enumerate(features_of(observation))}
+    for dimensions, observation in ((2, "radar"), (3, "radar_height"))
+}
+COMMANDS = ("rudder_command", "climb_command", "throttle_command", "fire")
+BODY = ("x", "y", "z", "c", "s", "u", "v", "rudder")
 View = Callable[[Simulation], np.ndarray]
 FIGHTING = [name for name in PILOTS if name not in ("straight", "weave")]
 
@@ -28,8 +31,13 @@ fights = st.fixed_dictionaries(
         "red": st.sampled_from(FIGHTING),
         "blue": st.sampled_from(FIGHTING),
         "decisions": st.integers(1, 250),
+        "dimensions": st.sampled_from((2, 3)),
     }
 )
+
+
+def column(sim: Simulation, name: str) -> int:
+    return COLUMNS[sim.parameters["dimensions"]][name]
 
 
 def red_view(sim: Simulation) -> np.ndarray:
@@ -39,6 +47,7 @@ def red_view(sim: Simulation) -> np.ndarray:
 def twins(fight: dict, sensing: str = "radar") -> tuple[Simulation, Simulation]:
     """The same engagement twice, in its middle."""
     settings = {"sensing": sensing, "start_range_min": 15_000, "start_range_max": 60_000}
+    settings["dimensions"] = fight["dimensions"]
     one, other = (
         Simulation(1, fight["seed"], red=fight["red"], blue=fight["blue"], **settings)
         for _ in range(2)
@@ -64,7 +73,7 @@ def lost_twins(fight: dict, data: st.DataObject) -> tuple[Simulation, Simulation
 
 def sees_nothing_of_blue(sim: Simulation) -> bool:
     """Neither its radar nor its receiver nor a seeker of its missiles shows it where blue is."""
-    shows = [COLUMN[n] for n in ("track_live", "receiver_searched", "receiver_tracked")]
+    shows = [column(sim, n) for n in ("track_live", "receiver_searched", "receiver_tracked")]
     active = sim.core.read("missile")["active"] == 1
     return not red_view(sim)[shows].any() and not (sim.beliefs["locked"][active] == 1).any()
 
@@ -77,6 +86,8 @@ def change_what_is_hidden(sim: Simulation, fight: dict, data: st.DataObject) -> 
     if len(free) and data.draw(st.booleans(), "another missile"):
         place = {name: data.draw(st.integers(-60_000, 60_000), name) for name in "xy"}
         heading = data.draw(st.integers(-180, 180), "heading")
+        if fight["dimensions"] == 3:
+            place["z"] = data.draw(st.integers(500, 15_000), "z")
         sim.set_missile(0, int(free[-1]), owner=BLUE, heading_deg=heading, speed=600, **place)
 
 
@@ -87,7 +98,10 @@ def move_blue(sim: Simulation, data: st.DataObject) -> None:
     back = data.draw(st.integers(20_000, 70_000), "distance")
     x = red["x"] - back * red["vx"] / red["speed"]
     y = red["y"] - back * red["vy"] / red["speed"]
-    sim.set_fighter(0, BLUE, x=x, y=y, heading_deg=nose + 180, speed=300)
+    high = {}
+    if sim.parameters["dimensions"] == 3:
+        high = {"z": data.draw(st.integers(1_000, 15_000), "z"), "climb_deg": 0}
+    sim.set_fighter(0, BLUE, x=x, y=y, heading_deg=nose + 180, speed=300, **high)
 
 
 def assert_red_is_alike(one: Simulation, other: Simulation, view: View) -> None:
@@ -100,14 +114,15 @@ def assert_red_is_alike(one: Simulation, other: Simulation, view: View) -> None:
         blind &= ~((seen["locked"] == 1) & (seen["unseen"] == 0))
         sim.step()
         after, fighters = sim.core.read("missile"), sim.core.read("fighter")
-        commands = [fighters[name][0, RED] for name in COMMANDS]
+        commands = [fighters[name][0, RED] for name in COMMANDS if name in fighters]
         # A missile may have hit or be lost by what is true; those in both fly alike.
         blind &= after["active"] == 1
-        flown.append((commands, blind[0], {name: after[name][0] for name in BODY}))
+        bodies = {name: after[name][0] for name in BODY if name in after}
+        flown.append((commands, blind[0], bodies))
     (commands, blind, bodies), (commands_2, blind_2, bodies_2) = flown
     assert commands == commands_2
     both = blind & blind_2
-    for name in BODY:
+    for name in bodies:
         assert np.array_equal(bodies[name][both], bodies_2[name][both]), name
 
 
@@ -131,16 +146,16 @@ def test_where_an_unseen_enemy_is_changes_nothing(fight, data):
 def from_truth(sim: Simulation) -> np.ndarray:
     """A leak: what is remembered of the enemy's range is taken from where the enemy is."""
     view, fighters = red_view(sim).copy(), sim.fighters
-    if view[COLUMN["track_memory"]]:
+    if view[column(sim, "track_memory")]:
         dx, dy = (fighters[name][0, BLUE] - fighters[name][0, RED] for name in "xy")
-        view[COLUMN["enemy_range"]] = np.hypot(dx, dy) / 100_000
+        view[column(sim, "enemy_range")] = np.hypot(dx, dy) / 100_000
     return view
 
 
 def by_ammunition(sim: Simulation) -> np.ndarray:
     """A leak: a feature tells what the enemy has left."""
     view = red_view(sim).copy()
-    view[COLUMN["seeker_3_present"]] += sim.fighters["ammo"][0, BLUE]
+    view[column(sim, "seeker_3_present")] += sim.fighters["ammo"][0, BLUE]
     return view
 
 
@@ -168,7 +183,7 @@ def test_a_leak_is_caught(leak, test):
 
 def test_what_a_pilot_of_the_full_game_knows_is_caught():
     """Where both see everything, the enemy's ammunition is seen: the check would tell of it."""
-    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20}
+    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2}
     one, other = twins(fight, "full")
     other.set_fighter(0, BLUE, ammo=0)
     assert not np.array_equal(red_view(one), red_view(other))

@@ -312,7 +312,7 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
 @SETTINGS
 def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
     if {red, blue} & {*SENSOR_PILOTS}:
-        parameters |= {"sensing": "radar", "dimensions": 2}
+        parameters["sensing"] = "radar"
     if {red, blue} & {*WING_PILOTS}:
         parameters["red_size"] = max(parameters["red_size"], 2)
     sim = Simulation(num_envs=2, red=red, blue=blue, **with_room(of_one_game(parameters)))

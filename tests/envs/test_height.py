@@ -133,7 +133,7 @@ def test_policies_and_functions_of_the_plane_are_refused():
     ("changes", "words"),
     [
         ({"red_size": 2, "blue_missiles": "long:2,short:1"}, "in teams each side carries one type"),
-        ({"sensing": "radar"}, "sensing = radar: with dimensions = 3 it must be full"),
+        ({"observation": "radar"}, "observation = 'radar': must be default with dimensions = 3"),
         ({"fighter_thrust": 20}, "fighter_thrust = 20: it is of the flight in the plane"),
         ({"missile_burn_time": 5}, "missile_burn_time = 5: it is of the flight in the plane"),
         ({"observation": "stg"}, "observation = 'stg': must be default with dimensions = 3"),

@@ -17,15 +17,16 @@ from midrange_puffer.policies.native import flat_copy, make_critic_network
 from midrange_puffer.train.torch_engine import value_loss
 
 SEGMENTS, HORIZON = 3, 30
-# Kind of critic, fighters of a side, sensing.
+# Kind of critic, fighters of a side, sensing or height.
 VIEWS = [
     ("side", 1, "full"), ("truth", 1, "radar"), ("side", 2, "full"), ("side", 4, "radar"),
-    ("truth", 3, "radar"), ("side", 8, "full"),
+    ("truth", 3, "radar"), ("side", 8, "height"),
 ]  # fmt: skip
 
 
-def view_of(critic: str, size: int, sensing: str) -> CriticView:
-    game = resolve({"red_size": size, "blue_size": 1, "sensing": sensing}, teams=True)
+def view_of(critic: str, size: int, kind: str) -> CriticView:
+    own = {"dimensions": 3} if kind == "height" else {"sensing": kind}
+    game = resolve({"red_size": size, "blue_size": 1, **own}, teams=True)
     view = critic_view(critic, observed("default", game), game)
     assert view is not None
     return view

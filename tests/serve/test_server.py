@@ -2,18 +2,23 @@
 
 import json
 import random
+import re
 import socket
 import time
 from contextlib import suppress
+from http import HTTPStatus
 
 import pytest
 from needs import nightly
+from places import ROOT
 from seats import TOKENS, Client, serve, served
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PARAMETERS
 from midrange_puffer.serve import server as http_server
+from midrange_puffer.serve.description import RESOURCES, STATE
+from midrange_puffer.serve.fields import LISTS, OWN
 from midrange_puffer.serve.server import MOST_BODY, MOST_CONNECTIONS, Server
 
 CONTROLS = "/seats/red_0/controls"
@@ -376,3 +381,20 @@ def test_a_port_in_use_and_a_wrong_host_are_named(server, fights):
         Server(fights, TOKENS, port, "127.0.0.1")
     with pytest.raises(UsageError, match="host 'localhost': must be an IP address"):
         Server(fights, TOKENS, 0, "localhost")
+
+
+def test_the_page_names_everything_that_there_is():
+    """Resources, controls, fields and statuses; and nothing in a state's table that is not."""
+    page = (ROOT / "docs" / "serve.md").read_text()
+    source = (ROOT / "midrange_puffer" / "serve").glob("*.py")
+    statuses = set(re.findall(r"HTTPStatus\.(\w+)", "".join(path.read_text() for path in source)))
+    numbers = {HTTPStatus[name].value for name in statuses} - {200, 500, 501}
+    errors = page.partition("| status | reason |")[2].partition("## The state")[0]
+    assert {int(number) for number in re.findall(r"\b4\d\d\b", errors)} == numbers
+    entries = {field.name for _, fields in LISTS.values() for field in fields}
+    table = page.partition("\n## The state\n")[2].partition("\nThe numbers come")[0]
+    named = set(re.findall(r"`(\w+)`", table))
+    values = {"null", "win", "draw", "loss", "radar", "memory", "link"}
+    assert named == {*STATE, "own", *LISTS, *entries, *OWN, *values}
+    for resource in RESOURCES:
+        assert f"`{resource.replace('SEAT', 'red_0')}`" in page

@@ -42,7 +42,7 @@ void air(float z, float out[3]) {
 // The zero-lift drag [1/m], the lift limit [m/s^2], the thrust [m/s^2] and the level drag D/v [1/s].
 void performance(const MrAircraftFields *fields, double gravity, float z, float v, float throttle, float lift,
                  float out[4]) {
-  MrAircraft type = mr_derive_aircraft(fields, gravity);
+  MrAircraft type = mr_derive_aircraft(fields, gravity, 5.0f);
   MrAir here = mr_air(z);
   float mach2 = v * v * here.sound2;
   out[0] = mr_zero_lift_drag(&type.frame, here.density, mach2);
@@ -59,7 +59,7 @@ float missile_drag(const MrMissileFields *fields, double gravity, float mach2) {
 static float actuate(float at, float to, float step) { return mr_clip(to, at - step, at + step); }
 
 void fly_fighter(const MrAircraftFields *fields, const Setting *set, Body *b, const float command[3], int steps) {
-  MrAircraft type = mr_derive_aircraft(fields, set->gravity);
+  MrAircraft type = mr_derive_aircraft(fields, set->gravity, 5.0f);
   float g = (float)set->gravity;
   for (int n = 0; n < steps; n++) {
     b->rudder = actuate(b->rudder, command[0], set->rudder_step);

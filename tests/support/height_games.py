@@ -17,6 +17,7 @@ from reference_height import Fields
 from reference_height_fight import (
     BLUE,
     RED,
+    Body,
     Fight,
     Fighter,
     Missile,
@@ -25,9 +26,11 @@ from reference_height_fight import (
     full_load,
     varied,
 )
+from reference_height_sensors import HeightSensed, HeightSensedTeams, place_of_contact
 from reference_height_teams import HeightTeams
+from reference_sensors import Belief, Contact
 
-from midrange_puffer.game.parameters import is_team, resolve, sizes_of
+from midrange_puffer.game.parameters import CONTROLLERS, is_team, resolve, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 STATE = ("x", "y", "z", "c", "s", "u", "v")
@@ -47,6 +50,11 @@ NEAR = {
     "range": 0.1,
     "time to go": 1e-3,
     "run down": 1.0,
+    "cone": 1e-5,
+    "sensor range": 0.2,
+    "look down": 0.2,
+    "notch": 1e-2,
+    "phantom": 500.0,
 }
 
 
@@ -108,23 +116,65 @@ class Game:
             "missiles": sorted(shots, key=order), "time": int(self.sim.time[env]),
             "outcome": int(self.sim.outcome[env]), "truncated": bool(self.sim.truncated[env]),
         }  # fmt: skip
+        senses = self.p["sensing"] == "radar"
+        if senses:
+            common |= self.known(env, common["time"])
         if not is_team(self.p):
             reach = [
                 [self.reach(name, drawn[1 - seat].aircraft) for name in drawn[seat].missiles]
                 for seat in (RED, BLUE)
             ]
-            return Fight(reach=reach, **common)
+            return (HeightSensed if senses else Fight)(reach=reach, **common)
         reaches = {
             (own, enemy): self.reach(drawn[own].missiles[0], drawn[enemy].aircraft)
             for own, (side, _) in enumerate(places)
             for enemy, (other, _) in enumerate(places)
             if side != other
         }
-        fight = HeightTeams(reach=reaches, red_size=self.p["red_size"], **common)
+        kind = HeightSensedTeams if senses else HeightTeams
+        fight = kind(reach=reaches, red_size=self.p["red_size"], **common)
+        if senses:
+            pair = [*CONTROLLERS].index("pair")
+            fight.pairs = frozenset(np.flatnonzero(fighters["pilot"][env] == pair).tolist())
         for seat in np.flatnonzero(fighters["pilot"][env]):
             fight.targets[seat] = int(fighters["target"][env, seat])
             fight.chosen[seat] = int(fighters["chosen"][env, seat])
         return fight
+
+    def known(self, env: int, time: int) -> dict[str, object]:
+        """Returns the contacts and beliefs of an engagement, as the reference keeps them."""
+        contacts, beliefs = self.sim.core.read("contact"), self.sim.core.read("belief")
+        missiles, places = self.sim.core.read("missile"), self.places()
+
+        def contact(place: int) -> Contact:
+            body = Body(np.array([contacts[name][env, place] for name in STATE], float))
+            numbers = (int(contacts[name][env, place]) for name in ("source", "age", "seen"))
+            return Contact(body, *numbers)
+
+        def belief(slot: int) -> Belief:
+            at = {name: values[env, slot] for name, values in beliefs.items()}
+            velocity = np.array([at[f"v{axis}"] for axis in "xyz"], float)
+            speed = float(np.linalg.norm(velocity))
+            direction = velocity / speed if speed else np.array([1.0, 0.0, 0.0])
+            place = [float(at[axis]) for axis in "xyz"]
+            body = Body(np.array([*place, *direction, speed]))
+            return Belief(body, bool(at["locked"]), int(at["unseen"]))
+
+        pairs = {
+            (own, enemy): contact(place_of_contact(sizes_of(self.p), own, enemy))
+            for own, (side, _) in enumerate(places)
+            for enemy, (other, _) in enumerate(places)
+            if side != other
+        }
+        in_the_air = np.flatnonzero(missiles["active"][env])
+        keys = [
+            (int(missiles["owner"][env, n]), time - int(missiles["age"][env, n]))
+            for n in in_the_air
+        ]
+        return {
+            "contacts": pairs if is_team(self.p) else [pairs[RED, BLUE], pairs[BLUE, RED]],
+            "beliefs": dict(zip(keys, map(belief, in_the_air), strict=True)),
+        }
 
     def places(self) -> list[tuple[int, int]]:
         """Returns the side of each fighter and its place in it."""

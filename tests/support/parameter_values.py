@@ -50,14 +50,9 @@ def _is_of(game: dict[str, float], name: str) -> bool:
     return True
 
 
-# The rows that games in the plane have, and those that games with height have besides HEIGHT. The
-# sensors' are allowed with full information, but have no meaning there.
+# The rows that games in the plane have, and those that games with height have besides HEIGHT.
 OF_PLANE = [name for name in PARAMETERS if _is_of({}, name)]
-OF_HEIGHT = [
-    name
-    for name, row in PARAMETERS.items()
-    if name not in HEIGHT and row.group != "sensor" and _is_of(HEIGHT, name)
-]
+OF_HEIGHT = [name for name in PARAMETERS if name not in HEIGHT and _is_of(HEIGHT, name)]
 
 
 def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
@@ -66,6 +61,8 @@ def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
     others = {name: row.default for name, row in PARAMETERS.items() if name not in own}
     if values["dimensions"] == 2:
         return values | others
+    if max(values["red_size"], values["blue_size"]) > 1:  # a team carries one type
+        values |= {row.name: values[row.name].partition(",")[0] for row in LOADS}
     # A load stands in place of a type.
     loaded = [row.name.removesuffix("s") for row in LOADS if values[row.name]]
     if len(loaded) == len(LOADS):

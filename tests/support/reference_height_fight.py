@@ -299,7 +299,7 @@ class Fight(Engagement):
         for seat, (fighter, kind) in enumerate(zip(self.fighters, fire, strict=True)):
             last, interval = fighter.last_launch, self.steps("launch_interval")
             rested = last is None or self.time - last >= interval
-            alive = fighter.alive and self.fighters[1 - seat].alive
+            alive = fighter.alive and self.fighters[1 - seat].alive and self.has_track(seat)
             if kind and rested and alive and fighter.left[kind - 1] > 0:
                 fighter.left[kind - 1] -= 1
                 fighter.last_launch = self.time
@@ -324,10 +324,7 @@ class Fight(Engagement):
     def step(self, commands: Sequence[tuple[tuple[float, float], float, int]]) -> None:
         """Advances by one physics step; the last one of a decision restores the directions."""
         before = [sight(m, self.fighters[m.target]) for m in self.missiles]
-        asked = [
-            law.guide(self.fields_of(m), r, w, m.direction, m.speed, self.p["gravity"])
-            for m, (r, w, _) in zip(self.missiles, before, strict=True)
-        ]
+        asked = [self.asked(m) for m in self.missiles]
         for seat, (stick, throttle, _) in enumerate(commands):
             self.fly_fighter(seat, stick, throttle)
         for missile, lift in zip(self.missiles, asked, strict=True):
@@ -351,6 +348,12 @@ class Fight(Engagement):
             if not hit and self.fighters[m.target].alive and not self.spent(m)
         ]
         self.straighten()
+
+    def asked(self, missile: Missile) -> np.ndarray:
+        """Returns the lift that guidance asks for."""
+        r, w, _ = sight(missile, self.aim(missile))
+        fields, g = self.fields_of(missile), self.p["gravity"]
+        return law.guide(fields, r, w, missile.direction, missile.speed, g)
 
     def straighten(self) -> None:
         """Restores the lengths of all directions after the last step of a decision."""
@@ -517,7 +520,6 @@ class Fight(Engagement):
         """Returns the features that are of both fighters."""
         last, interval = fighter.last_launch, self.steps("launch_interval")
         wait = 0 if last is None else max(last + interval - self.time, 0)
-        fields, g = self.types[seat].aircraft, self.p["gravity"]
         return {
             "alive": float(fighter.alive),
             "speed": fighter.speed,
@@ -525,9 +527,13 @@ class Fight(Engagement):
             "ammunition": fighter.ammo,
             "reload": wait * self.dt,
             "in_air": len(self.own_missiles(seat)),
-            "lift_limit": law.lift_limit(fields, fighter.z, fighter.speed, g),
-            "thrust": law.thrust(fields, fighter.z, fighter.speed),
+            **self.performance(self.types[seat].aircraft, fighter),
         }
+
+    def performance(self, aircraft: Fields, body: Body) -> dict[str, float]:
+        """Returns the features of what an aircraft can do where it flies."""
+        limit = law.lift_limit(aircraft, body.z, body.speed, self.p["gravity"])
+        return {"lift_limit": limit, "thrust": law.thrust(aircraft, body.z, body.speed)}
 
     def shown(self, own: Fighter, missile: Missile, target: Fighter) -> dict[str, float]:
         """Returns the features of a missile."""

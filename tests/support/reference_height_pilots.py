@@ -62,11 +62,16 @@ class HeightPilot(Pilot):
     def climb(self, fight: Fight, seat: int) -> float:
         """Returns a dive while it evades, else what brings it to its height."""
         fighter = fight.fighters[seat]
-        if any(self.evades(fight, shot, fighter) for shot in fight.inbound(seat)):
+        if self.is_threatened(fight, seat):
             return -self.p["pilot_dive"]
         sine = (self.heights[seat] - fighter.z) / (CLIMB_TIME * fighter.speed)
         most = sin(radians(fight.types[seat].aircraft["climb_max_deg"]))
         return clip(sine, -STEEPEST, STEEPEST) / most
+
+    def is_threatened(self, fight: Fight, seat: int) -> bool:
+        """True if it evades a missile."""
+        fighter = fight.fighters[seat]
+        return any(self.evades(fight, shot, fighter) for shot in fight.inbound(seat))
 
     def spare(self, fight: Fight, missile: Missile, fighter: Body) -> float:
         """Returns by what distance a missile could run the fighter down, guard included."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
-import reference_height as law
 from reference_height_fight import (
     INBOUND,
     NEAR_TIME,
@@ -19,7 +18,6 @@ from reference_height_fight import (
     Missile,
     Reach,
     least_distance,
-    sight,
     time_to_go,
 )
 from reference_teams import Teams
@@ -93,12 +91,6 @@ class HeightTeams(Fight, Teams):
             if fighter.alive and self.below("ground", fighter.z, 0):
                 self.die(seat)
         self.straighten()
-
-    def asked(self, missile: Missile) -> np.ndarray:
-        """Returns the lift that guidance asks for."""
-        r, w, _ = sight(missile, self.aim(missile))
-        fields, g = self.fields_of(missile), self.p["gravity"]
-        return law.guide(fields, r, w, missile.direction, missile.speed, g)
 
     def aim(self, missile: Missile) -> Fighter:
         if missile.target in self.ghosts:  # it may fly through: there a millimetre is a sharp turn

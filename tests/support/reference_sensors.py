@@ -4,7 +4,7 @@
 """
 
 from dataclasses import dataclass, field
-from math import cos, hypot, radians
+from math import cos, radians
 
 from reference import Body, Engagement, Fighter, Missile, off_boresight
 from reference_pilots import Pilot
@@ -67,10 +67,21 @@ class Sensed(Engagement):
         belief = self.beliefs.setdefault(self.key(missile), Belief(self.contact_of(missile).body))
         if belief.locked and belief.unseen == 0:
             return super().aim(missile)
-        body = straight_on(belief.body, (self.time - self.updated) * self.dt)
+        body = self.straight_on(belief.body, (self.time - self.updated) * self.dt)
         # Where it passes the place that it believes in, it turns sharply, to this side or that.
-        self.margins.append(("phantom", hypot(body.x - missile.x, body.y - missile.y)))
+        self.margins.append(("phantom", self.range(missile, body)))
         return body
+
+    def straight_on(self, body: Body, time: float) -> Body:
+        """Returns a body that has flown straight on for a time."""
+        return straight_on(body, time)
+
+    def echo(self, fighter: Body) -> float:
+        """Returns by how much farther sensors see a fighter; the plane has no types."""
+        return 1.0
+
+    def burnt_out(self, missile: Missile) -> bool:
+        return missile.age >= self.steps("missile_burn_time")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,19 +89,21 @@ class Sensed(Engagement):
 
     def sees(self, sensor: str, looker: Body, target: Body, reach: float) -> bool:
         """Returns True if a sensor of this body sees the target."""
-        x, y = target.x - looker.x, target.y - looker.y
         half_angle = self.p[f"{sensor}_half_angle_deg"]
-        ahead = off_boresight(looker, x, y)[0]
+        ahead = self.ahead(looker, target)
         in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
-        near = not self.below("sensor range", reach, hypot(x, y))
-        vx, vy = target.velocity
-        radial = abs(x * vx + y * vy) / max(hypot(x, y), 1)
-        return in_cone and near and not self.below("notch", radial, self.p["radar_notch_speed"])
+        near = not self.below("sensor range", reach, self.range(looker, target))
+        return in_cone and near and not self.is_notched(looker, target)
+
+    def is_notched(self, looker: Body, target: Body) -> bool:
+        radial = abs(target.speed * self.ahead(target, looker))
+        return self.below("notch", radial, self.p["radar_notch_speed"])
 
     def radar_range(self, looker: Body, target: Body) -> float:
-        toward = off_boresight(target, looker.x - target.x, looker.y - target.y)[0]
+        toward = self.ahead(target, looker)
         end = self.p["radar_range_nose" if toward > 0 else "radar_range_tail"]
-        return self.p["radar_range_beam"] * (1 - toward**2) + end * toward**2
+        reach = self.p["radar_range_beam"] * (1 - toward**2) + end * toward**2
+        return reach * self.echo(target)
 
     def update_picture(self, steps: int) -> None:
         time = (self.time - self.updated) * self.dt
@@ -110,14 +123,14 @@ class Sensed(Engagement):
     ) -> None:
         """Updates a contact by the own radar."""
         if contact.is_track:
-            contact.body = straight_on(contact.body, time)
+            contact.body = self.straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
         sees = own.alive and enemy.alive and self.sees("radar", own, enemy, reach)
         contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
         contact.age += steps
         if sees and (contact.is_track or contact.seen >= self.steps("radar_acquire_time")):
             contact.source, contact.age = LIVE, 0
-            contact.body = straight_on(enemy, 0)
+            contact.body = self.straight_on(enemy, 0)
         elif contact.is_track:
             kept = contact.age <= self.steps("track_memory")
             contact.source = MEMORY if kept else LOST
@@ -126,14 +139,15 @@ class Sensed(Engagement):
 
     def update_belief(self, missile: Missile, steps: int, time: float) -> None:
         belief, contact = self.beliefs[self.key(missile)], self.contact_of(missile)
-        belief.body = straight_on(belief.body, time)
+        belief.body = self.straight_on(belief.body, time)
         if contact.is_track and not belief.locked:
             belief.body = contact.body
-        target, reach = self.fighters[missile.target], self.p["seeker_range"]
-        distance = hypot(belief.body.x - missile.x, belief.body.y - missile.y)
+        target = self.fighters[missile.target]
+        reach = self.p["seeker_range"] * self.echo(target)
+        distance = self.range(missile, belief.body)
         looks = not self.below("sensor range", reach, distance)
         if looks and self.sees("seeker", missile, target, reach):
-            belief.body, belief.locked, belief.unseen = straight_on(target, 0), True, 0
+            belief.body, belief.locked, belief.unseen = self.straight_on(target, 0), True, 0
         elif belief.locked:
             belief.unseen += steps
             if belief.unseen > self.steps("seeker_memory"):
@@ -142,7 +156,7 @@ class Sensed(Engagement):
 
     def is_lost(self, missile: Missile) -> bool:
         knows = self.beliefs[self.key(missile)].locked or self.contact_of(missile).is_track
-        return missile.age >= self.steps("missile_burn_time") and not knows
+        return self.burnt_out(missile) and not knows
 
     def seekers_on(self, seat: int) -> list[Missile]:
         """Returns the missiles that its receiver warns of."""
@@ -161,10 +175,10 @@ class Sensed(Engagement):
         """Returns the direction of an enemy's radar that a receiver hears."""
         x, y = enemy.x - own.x, enemy.y - own.y
         half_angle = self.p["radar_half_angle_deg"]
-        ahead = off_boresight(enemy, -x, -y)[0]
+        ahead = self.ahead(enemy, own)
         in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
         reach = self.p["receiver_range"] * self.p["radar_range_nose"]
-        near = not self.below("sensor range", reach, hypot(x, y))
+        near = not self.below("sensor range", reach, self.range(own, enemy))
         return (x, y) if in_cone and near and own.alive and enemy.alive else None
 
 
@@ -191,7 +205,8 @@ class SensedPilot(Pilot):
         if self.notches(engagement, seat, in_the_air):
             return self.across(engagement, fighter, *engagement.heard(seat)[0])
         if self.tactics.wait_range is not None and self.waits(engagement, seat):
-            angle = self.degrees_at(hypot(*to_enemy))
+            known = engagement.contact_with_enemy(seat).body
+            angle = self.degrees_at(engagement.range(fighter, known))
             return self.off_the_enemy(engagement, fighter, to_enemy, angle)
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]

@@ -17,6 +17,7 @@ from reference import (
     Missile,
     guidance,
     least_distance,
+    off_boresight,
     whole_steps,
 )
 from reference_pilots import Pilot
@@ -28,7 +29,6 @@ from reference_sensors import (
     Contact,
     Sensed,
     SensedPilot,
-    straight_on,
 )
 
 
@@ -347,19 +347,20 @@ class SensedTeams(Sensed, Teams):
             ]
             if tracked and contact.source != LIVE:
                 contact.source, contact.age = LINKED, steps
-                contact.body = straight_on(tracked[0].body, time)
+                contact.body = self.straight_on(tracked[0].body, time)
             if contact.is_track and not other.alive:
                 contact.source = LOST
 
     def finds(self, missile: Missile, enemy: Fighter) -> bool:
-        return self.sees("seeker", missile, enemy, self.p["seeker_range"])
+        reach = self.p["seeker_range"] * self.echo(enemy)
+        return self.sees("seeker", missile, enemy, reach)
 
     def retarget(self, missile: Missile, target: int) -> None:
         super().retarget(missile, target)
-        belief = Belief(straight_on(self.fighters[target], 0), locked=True)
+        belief = Belief(self.straight_on(self.fighters[target], 0), locked=True)
         self.beliefs[self.key(missile)] = belief
         # It is believed to be there now, which an update after these steps must not fly on.
-        belief.body = straight_on(belief.body, -(self.time - self.updated) * self.dt)
+        belief.body = self.straight_on(belief.body, -(self.time - self.updated) * self.dt)
 
     def radars(self, seat: int) -> list[tuple[int, tuple[float, float], bool]]:
         """Returns the radars that a receiver hears: owner, direction, and True if it tracks."""
@@ -373,7 +374,7 @@ class SensedTeams(Sensed, Teams):
         """Returns the direction of the radar whose nose is nearest, and True if it tracks."""
         own, radars = self.fighters[seat], self.radars(seat)
         pressing = [radar for radar in radars if radar[2]] or radars
-        most = self.least("boresight", pressing, lambda r: -self.ahead(own, self.fighters[r[0]]))
+        most = self.least("boresight", pressing, lambda r: -off_boresight(own, *r[1])[0])
         return most and most[1:]
 
     def menaces(self, enemy: int) -> bool:

@@ -113,7 +113,8 @@ int main(int argc, char **argv) {
       .envelope = &envelope,
       .observation = (MrObservation)atoi(argv[4]),
   };
-  bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR;
+  bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR ||
+                config.observation >= MR_OBSERVE_RADAR_HEIGHT;
   if (senses) config.params.sensing = MR_SENSING_RADAR;
   if (config.observation >= MR_OBSERVE_HEIGHT) config.params.dimensions = 3;
   mr_package_types(&config);

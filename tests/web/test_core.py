@@ -174,8 +174,9 @@ def test_launch_zones_are_those_of_the_map(core):
         """
         const sim = new Simulation(core);
         const zones = new LiveZones(core, sim, null);
-        answer(told.map(([nose, aspect, launch, target]) => Array.from(zones._edges(
-          { heading: nose, speed: launch }, { heading: aspect + Math.PI, speed: target }, [1, 0]).slice(4))));
+        answer(told.map(([nose, aspect, launch, target]) => Array.from(zones.edges(
+          { heading: nose, speed: launch }, { heading: aspect + Math.PI, speed: target },
+          [1, 0]).slice(4))));
         """,
         np.column_stack([angles, speeds]).tolist(),
     )

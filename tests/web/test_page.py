@@ -1,97 +1,36 @@
 """The page to play on, in a browser: flying, firing, the end, rewinds, saving and opening."""
 
-import base64
 import time
 
 import pytest
-from browser import NEEDED, Browser
+from browser import NEEDED
 from pages import click, colour_count, is_shown, status, text
 from places import ROOT
-from web_page import COMPILER, NODE, builder
+from play_page import Fingers, choose, fast, give, key, press, saved, seconds, until
+from web_page import COMPILER, NODE
 
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
 
 pytestmark = [COMPILER, NODE, NEEDED]
 
-LARGEST = 1_500_000  # bytes of the page
-PATIENCE = 60.0  # s
-
-
-@pytest.fixture(scope="module")
-def address(wasm, tmp_path_factory) -> str:
-    path = tmp_path_factory.mktemp("web") / "midrange.html"
-    path.write_text(builder().render(wasm), "utf-8")
-    assert path.stat().st_size < LARGEST
-    return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
-
 
 @pytest.fixture
-def page(window, address):
-    """The page with a new fight; a test must not leave an error."""
-    window.open("about:blank")
-    window.requests.clear()
-    window.open(address)
-    until(lambda: text(window, "time-words"))
-    yield window
-    assert window.errors == []
-    assert set(window.requests) <= {address}  # nothing is loaded from anywhere
+def page(newcomer):
+    """The page of a visitor who declines the lessons, with a new fight."""
+    click(newcomer, "lesson-end")
+    return newcomer
 
 
-def until(is_so, patience: float = PATIENCE) -> None:
-    """Waits until a condition holds."""
-    end = time.monotonic() + patience
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def key(page, code: str, kind: str) -> None:
-    names = {"Space": " ", "Backspace": "Backspace"}
-    page.call("Input.dispatchKeyEvent", type=kind, code=code, key=names.get(code, code[-1].lower()))
-
-
-def press(page, code: str) -> None:
-    for kind in ("keyDown", "keyUp"):
-        key(page, code, kind)
-
-
-def choose(page, element: str, value: object) -> None:
-    page.evaluate(
-        f"{{ const e = document.getElementById('{element}'); "
-        f"e[e.type === 'checkbox' ? 'checked' : 'value'] = {value!r}; "
-        f"e.dispatchEvent(new Event('change')); }}".replace("True", "true").replace(
-            "False", "false"
-        )
-    )
-
-
-def seconds(page) -> float:
-    """Returns the time of the fight [s]."""
-    minutes, rest = text(page, "time-words").split(":")
-    return 60 * int(minutes) + float(rest)
-
-
-def fast(page) -> None:
-    for _ in range(4):
-        click(page, "faster")
-
-
-def test_it_begins_against_the_champion_and_everything_is_drawn(page):
+def test_it_begins_against_an_easy_pilot_and_everything_is_drawn(page):
     assert colour_count(page, "plane") > 20
     assert status(page)["missiles"] == ["6 left, 0 in the air"] * 2
     until(lambda: seconds(page) > 1)
     chosen = page.evaluate(
         "['red', 'blue'].map((s) => document.getElementById(s + '-player').value)"
     )
-    assert chosen == ["human", "champion"]
+    assert chosen == ["human", "shooter"]
+    assert page.evaluate("document.getElementById('ladder').lastChild.textContent") == "champion"
 
 
 def test_keys_turn_the_fighter_and_launch_a_missile(page):
@@ -127,8 +66,8 @@ def test_pause_stops_time_and_backspace_takes_it_back(page):
     until(lambda: seconds(page) > back)
 
 
-@pytest.mark.parametrize(("seat", "words"), [(0, "blue wins"), (1, "red wins")])
-def test_who_flies_straight_on_loses(page, seat, words):
+@pytest.mark.parametrize("seat", [0, 1])
+def test_who_flies_straight_on_loses(page, seat):
     """A fight against `shooter`, which fires; then the same start again."""
     others = ("blue-player", "red-player")
     choose(page, others[seat], "shooter")
@@ -136,7 +75,8 @@ def test_who_flies_straight_on_loses(page, seat, words):
     choose(page, "start-range", 20)
     fast(page)
     until(lambda: is_shown(page, "outcome"))
-    assert text(page, "outcome-words") == words
+    assert text(page, "outcome-words") == "You lose"
+    assert text(page, "debrief").startswith("You were hit by a missile fired at 0:")
     assert text(page, "tally") == "won 0, drawn 0, lost 1"
     press(page, "KeyR")
     until(lambda: not is_shown(page, "outcome"))
@@ -153,8 +93,14 @@ def test_who_fires_at_one_that_flies_straight_on_wins(page):
         return is_shown(page, "outcome")
 
     until(fire)
-    assert text(page, "outcome-words") == "red wins"
+    assert text(page, "outcome-words") == "You win"
+    assert "did not turn" in text(page, "debrief") or "no turn could" in text(page, "debrief")
     assert text(page, "tally") == "won 1, drawn 0, lost 0"
+    assert text(page, "harder") == "Harder: weave"
+    click(page, "harder")
+    assert page.evaluate("document.getElementById('blue-player').value") == "weave"
+    page.reload()  # the result is kept
+    until(lambda: "✓ straight1–0–0" in text(page, "ladder"))
 
 
 def test_a_missile_is_warned_of(page):
@@ -180,6 +126,7 @@ def test_with_sensors_a_human_sees_his_own_picture_until_the_end(page):
 
 
 def test_the_champion_does_not_fly_with_sensors(page):
+    choose(page, "blue-player", "champion")
     choose(page, "sensing", True)
     assert "champion" in text(page, "message")
     choose(page, "blue-player", "notcher")
@@ -188,22 +135,13 @@ def test_the_champion_does_not_fly_with_sensors(page):
 
 def test_a_fight_flown_here_is_a_replay_of_the_package(page):
     """A replay saved during a fight; every state hash is compared."""
+    choose(page, "blue-player", "champion")
     key(page, "KeyD", "keyDown")
     until(lambda: seconds(page) > 2)
     press(page, "Space")
     until(lambda: seconds(page) > 4)
     press(page, "KeyP")
-    page.evaluate(
-        "void (window.saved = new Promise((done) => { "
-        "const make = URL.createObjectURL; "
-        "URL.createObjectURL = (blob) => { blob.arrayBuffer().then(done); return make(blob); }; "
-        "HTMLAnchorElement.prototype.click = () => {}; }))"
-    )
-    click(page, "save")
-    data = page.evaluate(
-        "saved.then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))))"
-    )
-    replay = Replay.from_bytes(base64.b64decode(data))
+    replay = Replay.from_bytes(saved(page))
     replay.verify()
     assert replay.names == ("human", "champion")
     assert len(replay.controls) > 40
@@ -226,13 +164,6 @@ def test_a_replay_of_the_package_flies_here_and_may_be_taken_over(page, tmp_path
     path.write_bytes(b"nothing of the kind")
     give(page, path)
     until(lambda: "not a replay" in text(page, "message"))
-
-
-def give(page, path) -> None:
-    """Chooses a file."""
-    root = page.call("DOM.getDocument")["root"]["nodeId"]
-    node = page.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
-    page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
 
 @pytest.mark.parametrize("size", [(844, 390), (390, 844), (1280, 720)])
@@ -289,31 +220,31 @@ def lesson(page) -> int:
     return int(text(page, "lesson-words").split()[0])
 
 
-def test_the_first_flight_shows_each_thing_by_doing_it(page):
-    """Turning, turning back and firing, and the missile's flight; the other lessons are skipped."""
+def test_the_first_flight_shows_each_thing_by_doing_it(newcomer):
+    """The clock waits for the first move; a wrong turn and a shot from afar do not count."""
+    page = newcomer
     assert text(page, "lesson-words").startswith("New here?")
+    assert seconds(page) == 0
     click(page, "lesson-start")
+    assert "Hold A" in text(page, "lesson-words")
+    time.sleep(0.3)
+    assert seconds(page) == 0
+    key(page, "KeyD", "keyDown")
+    until(lambda: "right" in status(page)["load"][0] and seconds(page) > 3)
+    assert lesson(page) == 1
+    key(page, "KeyD", "keyUp")
     for number, code in ((1, "KeyA"), (2, "KeyD")):
-        until(lambda number=number: lesson(page) == number)
         key(page, code, "keyDown")
         until(lambda number=number: lesson(page) > number)
         key(page, code, "keyUp")
     press(page, "Space")
-    until(lambda: lesson(page) == 4)
-    fast(page)
-    until(lambda: lesson(page) == 5)
-    fast(page)
-    key(page, "KeyA", "keyDown")  # round and round: it is hit, and has another go
-    until(lambda: seconds(page) > 20)
-    click(page, "lesson-next")
-    assert lesson(page) == 6
-    press(page, "KeyV")
-    fast(page)
-    until(lambda: lesson(page) == 7)
+    until(lambda: "outside your zone" in text(page, "lesson-words"))
+    assert lesson(page) == 3
     click(page, "lesson-end")
     assert not is_shown(page, "lesson")
+    assert page.evaluate("document.getElementById('blue-player').value") == "shooter"
     page.reload()
-    until(lambda: page.evaluate("document.getElementById('time-words')?.textContent"))
+    until(lambda: text(page, "time-words"))
     assert not is_shown(page, "lesson")
 
 
@@ -327,28 +258,16 @@ def test_a_gamepad_flies(page):
     until(lambda: status(page)["missiles"][0].startswith("5 left"))
 
 
-def test_fingers_fly(page):
-    """On a phone one finger drags to the right and up at the left, another is on the button."""
-    page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "pointer", "value": "coarse"}])
-    page.resize(844, 390)
-
-    def touch(kind: str, *points: tuple[float, float]) -> None:
-        places = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
-        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=places)
-
-    place = "(({ x, y }) => [x, y])(document.getElementById('%s').getBoundingClientRect())"
-    (x, y), (fire_x, fire_y) = (page.evaluate(place % name) for name in ("stick", "trigger"))
-    touch("touchStart", (x + 50, y + 50))
-    touch("touchMove", (x + 130, y + 50))
-    until(lambda: status(page)["rudder"][0] == "100 % right")
-    touch("touchEnd")
-    until(lambda: status(page)["rudder"][0] == "none")
-    touch("touchStart", (fire_x + 20, fire_y + 20))
-    until(lambda: status(page)["missiles"][0].startswith("5 left"))
-    touch("touchEnd")
-    page.call("Emulation.setEmulatedMedia", features=[])
-    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+def test_fingers_fly(phone):
+    """One finger drags to the right and to the left, another one is on the button."""
+    fingers = Fingers(phone)
+    fingers.tap("lesson-end")
+    for way, words in ((1, "100 % right"), (-1, "100 % left"), (0, "none")):
+        fingers.drag(way)
+        until(lambda words=words: status(phone)["rudder"][0] == words)
+    fingers.tap("trigger")
+    until(lambda: status(phone)["missiles"][0].startswith("5 left"))
+    assert text(phone, "trigger-words") == "5 left"
 
 
 @pytest.mark.parametrize(("given", "taken"), [("-3", "5"), ("1e9", "100"), ("", "5")])

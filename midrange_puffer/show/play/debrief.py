@@ -9,17 +9,13 @@ import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
 from midrange_puffer.game.parameters import callsigns, is_team
-from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
+from midrange_puffer.game.paths import ACTIVE, HIT, FighterPath, MissilePath, Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 from midrange_puffer.show.view.moment import minutes
 
-INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
-    "inside R_NEZ",
-    "between R_NEZ and R_aero",
-    "beyond R_aero",
-    "nearer than R_min",
-)
+TURN = math.radians(30)  # least change of course of a target that turned away
 
 
 # A function that returns the range of a launch [m], and the zone in which the target was then.
@@ -59,7 +55,7 @@ def debrief(
         enemy = callsigns(paths.sizes)[number] if in_team else "The enemy"
         lines.append(f"{'You' if number == fighter else enemy} flew into the ground.")
     if not kills and not deaths and not crashed:
-        lines.append("You hit no enemy and were not hit." if in_team else "No fighter was hit.")
+        lines.append("You hit no enemy and were not hit." if in_team else DEBRIEF["no_hit"])
     lines.append(_of_shots(zones, paths, fighter))
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
 
@@ -108,52 +104,53 @@ def _zones(sim: Simulation, paths: Paths) -> Zones:
 
 def _of_kill(zones: Zones, paths: Paths, missile: MissilePath) -> str:
     distance, zone = zones(missile)
-    hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
-    fired = f"Your missile of {minutes(missile.launched)} {hit}. It was fired from {_km(distance)}"
-    if zone == INSIDE:
-        return f"{fired}, {zone}: no turn could have saved the enemy."
+    kind = "kill_inside" if zone == INSIDE else "kill_other"
     if zone == BETWEEN:
-        return f"{fired}, {zone}: the enemy could have got away, and turned too late."
-    return f"{fired}, {zone}: the enemy flew into it."
+        kind = "kill_late" if _turned(paths.fighters[missile.target], missile) else "kill_straight"
+    hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
+    fired = {"time": minutes(missile.launched), "range": _km(distance), "zone": zone}
+    return DEBRIEF[kind].format(hit=hit, **fired)
+
+
+def _turned(target: FighterPath, missile: MissilePath) -> bool:
+    """Returns true if a missile's target changed its course after the launch."""
+    since = np.asarray(target.heading)[np.asarray(target.times) >= missile.launched]
+    turns = np.remainder(since - since[:1] + np.pi, 2 * np.pi) - np.pi
+    return bool(np.abs(turns).max(initial=0.0) > TURN)
 
 
 def _of_lock(missile: MissilePath, fighter: int) -> list[str]:
     """Describes a hit in a game with sensors, where a turn may also break a lock."""
-    fired = minutes(missile.launched)
-    hit = f"Your missile of {fired} hit."
-    if missile.target == fighter:
-        hit = f"You were hit by a missile fired at {fired}."
+    kind = "death_lock" if missile.target == fighter else "kill_lock"
+    hit = DEBRIEF[kind].format(time=minutes(missile.launched))
     guided = zip(missile.times, missile.guided, strict=True)
     lock = next((time for time, source in guided if source == ACTIVE), None)
     if lock is None:
-        return [hit, "Its fighter guided it to the end: its own seeker never had a lock."]
-    return [hit, f"Its own seeker had a lock from {minutes(lock)} on."]
+        return [hit, DEBRIEF["no_lock"]]
+    return [hit, DEBRIEF["lock"].format(time=minutes(lock))]
 
 
 def _of_death(
     zones: Zones, missile: MissilePath, checks: Sequence[EscapeCheck], has_height: bool
 ) -> list[str]:
     distance, zone = zones(missile)
-    fired = f"You were hit by a missile fired at {minutes(missile.launched)} from {_km(distance)}"
+    fired = DEBRIEF["death"].format(time=minutes(missile.launched), range=_km(distance), zone=zone)
     chances = [check.time for check in checks if check.open and check.time >= missile.launched]
     if chances:
-        until = minutes(chances[-1])
         how = "a dive, full rudder" if has_height else "full rudder"
-        why = f"Until {until} {how} and running away would have saved you."
-    elif zone == INSIDE:
-        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
-    else:
-        why = "From the launch on neither escape was open: you had too far to turn."
-    return [f"{fired}, {zone}.", why]
+        return [fired, DEBRIEF["chance"].format(time=minutes(chances[-1]), how=how)]
+    if zone == INSIDE:
+        return [fired, DEBRIEF["inside"].format(shown=": E shows it")]
+    return [fired, DEBRIEF["closed"]]
 
 
 def _of_shots(zones: Zones, paths: Paths, fighter: int) -> str:
     fired = [zones(missile)[1] for missile in paths.missiles if missile.owner == fighter]
     if not fired:
-        return "You fired no missile."
+        return DEBRIEF["no_shots"]
     counts = {zone: fired.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
     shots = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
-    return f"Your shots: {shots}."
+    return DEBRIEF["shots"].format(shots=shots)
 
 
 def _km(distance: float) -> str:

@@ -204,7 +204,7 @@ class Camera {
   /** Draws an arrow to the north in the corner. */
   _drawNorth() {
     const { context, axes: { right, up }, colours: { dim }, height } = this;
-    const middle = { x: 26, y: height - 30 };
+    const middle = { x: 36, y: height - 36 };
     const tip = { x: middle.x + 14 * right.y, y: middle.y - 14 * up.y };
     const tail = { x: middle.x - 14 * right.y, y: middle.y + 14 * up.y };
     line(context, [tail, tip], dim, 1.5);

@@ -2,6 +2,7 @@
 
 const FONT = "12px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
+const BLAST = 2; // s that an explosion is seen
 
 /** Clears a canvas at the screen's resolution; returns its context in CSS pixels. */
 function begin(canvas) {
@@ -82,6 +83,18 @@ function drawStar(context, { x, y }, size, fill, stroke) {
     return [x + radius * Math.sin(angle), y - radius * Math.cos(angle)];
   };
   shape(context, Array.from({ length: 10 }, point), fill, stroke);
+}
+
+/** Draws an explosion, `since` seconds after it. */
+function drawBlast(context, { x, y }, since, colour) {
+  const share = since / BLAST;
+  if (share < 0 || share > 1) return;
+  for (const [delay, size] of [[0, 46], [0.25, 30]]) {
+    if (share < delay) continue;
+    context.globalAlpha = (1 - share) * 0.6;
+    drawDot(context, { x, y }, size * Math.sqrt(share - delay) + 4, colour, "transparent");
+  }
+  context.globalAlpha = 1;
 }
 
 function drawCross(context, { x, y }, size, colour) {

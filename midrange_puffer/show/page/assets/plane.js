@@ -238,8 +238,10 @@ class Plane {
     }
     const size = this._isMain(fighter) ? 12 : 9;
     if (this.fight.isTeam && this._isMain(fighter)) drawDot(context, at, 16, "transparent", colour);
-    if (dead) drawStar(context, at, size, star, colour);
-    else drawDart(context, at, this.angle(state), size, colour, paper);
+    if (dead) {
+      drawBlast(context, at, this.time - fighter.died, star);
+      drawStar(context, at, size, star, colour);
+    } else drawDart(context, at, this.angle(state), size, colour, paper);
     this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
     this._nameFighter(fighter, at, dead, colour);
   }

@@ -1,0 +1,50 @@
+// The human's aim: when a missile may be launched, and where the enemy is.
+
+const offNose = (angle, own) => Math.atan2(Math.sin(angle - own.heading), Math.cos(angle - own.heading));
+
+/** Returns an angle off the nose as an hour, the nose at twelve. */
+function hourOf(bearing) {
+  return ((Math.round((-bearing / (2 * Math.PI)) * 12) + 11) % 12) + 1;
+}
+
+/** Returns the range of a target [m] and its place in the launch zones of a side's fighter, a name of `names`. */
+function zoneAt(zones, side, kind, own, target, names) {
+  const { inside, between, beyond, near } = names;
+  if (zones.flyOuts) {
+    const zone = flownZone(zones.flyOuts.hits(side, own, target, kind), names);
+    return { range: Math.hypot(target.x - own.x, target.y - own.y), zone };
+  }
+  const bearing = Math.atan2(target.y - own.y, target.x - own.x);
+  const [aero, nez, , minimum] = zones.edges(own, target, [bearing]);
+  const range = distance(own, target);
+  if (range > aero) return { range, zone: beyond };
+  if (range < minimum) return { range, zone: near };
+  return { range, zone: range <= nez ? inside : between };
+}
+
+/** Returns the place of a target in the launch zones with height, by `FlyOuts.hits`. */
+function flownZone(hits, { inside, between, beyond }) {
+  if (hits.every(Boolean)) return inside;
+  return hits[0] ? between : beyond;
+}
+
+/**
+ * Returns {words, isGood} about a seat's next launch, by its knowledge; good: the enemy is inside R_NEZ. With
+ * height `flown` has the last fly-outs of a shot, which take too long for every picture.
+ */
+function aimOf({ sim }, known, seat, time, names, flown) {
+  const { alive, ammunition, ready } = sim.read("fighter");
+  if (!alive[seat]) return { words: "shot down", isGood: false };
+  const states = known.states(time);
+  const [own, enemy] = [states[seat], states[1 - seat]];
+  const isTracked = alive[1 - seat] && enemy.tracked !== false;
+  const zoneNow = () => (flown ? flownZone(flown, names) : zoneAt(known.zones, seat, 0, own, enemy, names).zone);
+  const zone = isTracked ? zoneNow() : undefined;
+  const bearing = offNose(Math.atan2(enemy.y - own.y, enemy.x - own.x), own);
+  const place = isTracked ? `, enemy at ${hourOf(bearing)} o'clock, ${zone}` : "";
+  const wait = (ready[seat] - sim.read("engagement").time[0]) * sim.parameters.physics_dt;
+  const isGood = ammunition[seat] > 0 && wait <= 0 && zone === names.inside;
+  if (!ammunition[seat]) return { words: `no missile left${place}`, isGood };
+  if (!isTracked && known.contact) return { words: "no track: nothing to launch at", isGood };
+  return { words: `${wait > 0 ? `next missile in ${wait.toFixed(1)} s` : "missile ready"}${place}`, isGood };
+}

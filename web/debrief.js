@@ -1,0 +1,68 @@
+// The debriefing: the reasons for the result of a fight, as in show/play/debrief.py, whose sentences the tables have.
+
+const LEAST_TURN = Math.PI / 6; // change of course of a target that turned away
+
+/** Fills the places {name} of a sentence. */
+function fill(sentence, values) {
+  return sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+const minutes = (time) => `${Math.floor(time / 60)}:${String(Math.floor(time) % 60).padStart(2, "0")}`;
+
+/** Returns the range of a missile's launch [m], and the place of the target in its launcher's zones. */
+function launchZone(fight, missile, names) {
+  const states = fight.states(missile.launched + 1e-6);
+  const { owner, kind, entries: { targets: [target] } } = missile;
+  return zoneAt(fight.zones, owner, kind, states[owner], states[target], names);
+}
+
+/** Returns some sentences about a finished fight for the pilot of a seat. `checks` are those of its `Lookout`. */
+function debrief(fight, seat, checks, { words, zones }) {
+  const hits = fight.missiles.filter(({ fate }) => fate === HIT);
+  const targetOf = ({ entries }) => entries.targets.at(-1);
+  const kills = hits.filter(({ owner }) => owner === seat);
+  const deaths = hits.filter((missile) => targetOf(missile) === seat);
+  const say = (name, values) => fill(words[name], values);
+  const fired = (missile) => {
+    const { range, zone } = launchZone(fight, missile, zones);
+    return { time: minutes(missile.launched), range: formatKm(range), zone, hit: "hit" };
+  };
+  const ofKill = (missile) => {
+    const values = fired(missile);
+    if (values.zone === zones.inside) return [say("kill_inside", values)];
+    if (values.zone !== zones.between) return [say("kill_other", values)];
+    return [say(hasTurned(fight.fighters[1 - seat], missile) ? "kill_late" : "kill_straight", values)];
+  };
+  const ofDeath = (missile) => {
+    const values = fired(missile);
+    const chance = checks.findLast(({ time, isOpen }) => isOpen && time >= missile.launched);
+    if (chance) return [say("death", values), say("chance", { time: minutes(chance.time), how: fight.hasHeight ? "a dive, full rudder" : "full rudder" })];
+    return [say("death", values), say(values.zone === zones.inside ? "inside" : "closed", { shown: "" })];
+  };
+  const ofLock = (missile) => {
+    const { times, guided } = missile.entries;
+    const lock = times[guided.indexOf(ACTIVE)];
+    const hit = say(missile.owner === seat ? "kill_lock" : "death_lock", { time: minutes(missile.launched) });
+    return [hit, lock === undefined ? words.no_lock : say("lock", { time: minutes(lock) })];
+  };
+  const lines = fight.radar
+    ? [...kills, ...deaths].flatMap(ofLock)
+    : [...kills.flatMap(ofKill), ...deaths.flatMap(ofDeath)];
+  const shots = fight.missiles.filter(({ owner }) => owner === seat).map((missile) => fired(missile).zone);
+  const counts = Object.values(zones).filter((zone) => shots.includes(zone))
+    .map((zone) => `${shots.filter((other) => other === zone).length} ${zone}`);
+  const isCrash = ({ number, died }) => fight.hasHeight && died !== null && !hits.some((hit) => targetOf(hit) === number);
+  for (const { number } of fight.fighters.filter(isCrash)) {
+    lines.push(`${number === seat ? "You" : "The enemy"} flew into the ground.`);
+  }
+  return [
+    ...(lines.length ? lines : [words.no_hit]),
+    counts.length ? say("shots", { shots: counts.join(", ") }) : words.no_shots,
+  ];
+}
+
+/** True if a missile's target changed its course after the launch. */
+function hasTurned({ entries: { times, heading } }, { launched }) {
+  const first = Math.max(lastNotAfter(times, launched), 0);
+  return heading.slice(first).some((angle) => Math.abs(offNose(angle, { heading: heading[first] })) > LEAST_TURN);
+}
