@@ -10,6 +10,7 @@
 #include "kernel.h"
 
 #include "engagement.h"
+#include "orders.h"
 #include "physics.h"
 #include "pilots.h"
 #include "reward.h"
@@ -297,6 +298,7 @@ const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .dimensions = MR_DIMENSIONS,
     .controls = MR_ACTIONS,
     .take_actions = mr_take_actions,
+    .controls_of_orders = mr_controls_of_orders_in,
     .decide_block = decide_block,
     .advance_block = advance_block,
     .observe_block = observe_block,

@@ -21,6 +21,7 @@ typedef struct MrKernel {
   int32_t side, dimensions;  // room for so many fighters on each side; 2 or 3
   int32_t controls;          // of a fighter
   void (*take_actions)(const MrSim *sim, int32_t block, MrTake take, const void *actions);
+  void (*controls_of_orders)(const MrSim *sim, int32_t block, const int32_t *orders, float *controls, uint8_t *absent);
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
   void (*advance_block)(const MrSim *sim, int32_t block, int32_t steps);
   void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);

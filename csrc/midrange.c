@@ -116,6 +116,9 @@ MrSim *mr_create(const MrConfig *config) {
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
   sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
+  const MrParams *p = &config->params;
+  sim->head_count =
+      mr_order_heads(p->sensing, p->red_size, p->blue_size, p->dimensions, sim->head_levels, sim->heads, sim->orders);
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
   sim->access = find_access(kernel);
@@ -172,6 +175,8 @@ typedef struct BlockWork {
   void (*do_block)(const struct BlockWork *work, int32_t block);
   MrTake take;
   const void *actions;
+  float *controls;
+  uint8_t *absent;
   MrOutputs out;
   int32_t steps;
 } BlockWork;
@@ -243,6 +248,15 @@ void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
   decide(sim, MR_TAKE_CONTROLS, controls, (MrOutputs){.to.rewards = rewards, .every_fighter = true});
 }
 
+static void follow_block(const BlockWork *work, int32_t block) {
+  work->sim->kernel->controls_of_orders(work->sim, block, work->actions, work->controls, work->absent);
+}
+
+void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent) {
+  do_blocks(
+      &(BlockWork){.sim = sim, .do_block = follow_block, .actions = orders, .controls = controls, .absent = absent});
+}
+
 static void advance_block(const BlockWork *work, int32_t block) {
   work->sim->kernel->advance_block(work->sim, block, work->steps);
 }
@@ -265,11 +279,35 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
-void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations) {
+// The observation with full information in a game of this one.
+static MrObservation without_sensors(MrObservation observation) {
+  switch (observation) {
+    case MR_OBSERVE_RADAR:
+      return MR_OBSERVE_DEFAULT;
+    case MR_OBSERVE_TEAM_RADAR:
+      return MR_OBSERVE_TEAM;
+    case MR_OBSERVE_RADAR_HEIGHT:
+      return MR_OBSERVE_HEIGHT;
+    case MR_OBSERVE_RADAR_HEIGHT_2:
+      return MR_OBSERVE_HEIGHT_2;
+    case MR_OBSERVE_RADAR_HEIGHT_3:
+      return MR_OBSERVE_HEIGHT_3;
+    case MR_OBSERVE_TEAM_RADAR_HEIGHT:
+      return MR_OBSERVE_TEAM_HEIGHT;
+    default:
+      return observation;
+  }
+}
+
+int32_t mr_truth_features(const MrSim *sim) {
+  return mr_feature_count(without_sensors(sim->observation), sim->sizes[0], sim->sizes[1]);
+}
+
+void mr_observe_truth(MrSim *sim, float *observations) {
   MrSim full = *sim;
   full.pictures = NULL;
-  full.observation = observation;
-  full.features = mr_feature_count(observation, sim->sizes[0], sim->sizes[1]);
+  full.observation = without_sensors(sim->observation);
+  full.features = mr_truth_features(sim);
   mr_observe(&full, observations);
 }
 

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "orders_table.h"
 #include "params.h"
 #include "type_fields.h"
 
@@ -241,6 +242,13 @@ typedef struct {
   bool by_map, needs_sensors, needs_team;
 } MrPilotInfo;
 
+// An order, a row of orders_table.h.
+typedef struct {
+  const char *name;
+  MrNeeds needs;
+  const char *meaning, *otherwise;
+} MrOrderInfo;
+
 // States: numbers of each fighter for code outside that pays rewards of its own. X(name, meaning)
 #define MR_STATES(X)                                                                          \
   X(x, "position [m]")                                                                        \
@@ -294,6 +302,9 @@ const MrParameterPair *mr_parameter_pairs(void);
 const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
 const MrStateInfo *mr_states(void);
+const MrOrderInfo *mr_orders(void);
+const MrStateInfo *mr_permissions(void);
+const MrStateInfo *mr_order_levels(void);
 const MrTypeField *mr_aircraft_fields(void);
 const MrTypeField *mr_missile_fields(void);
 const MrTypeInfo *mr_aircraft_types(void);  // those of the package
@@ -357,6 +368,24 @@ void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *resul
 // pilots are ignored. rewards: float32 [num_envs][fighters], or NULL.
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 
+// Writes the controls by which fighters follow orders in the next decision, as mr_step_controls takes them. They are a
+// function of the state and the orders: the state stays as it is, and has no orders. RULES.md, "Orders".
+// orders: int32 [num_envs][fighters][heads], the heads of mr_order_heads; a level out of range is clamped. The controls
+// of fighters whose first level is below 0 stay as they are. The permission `tight` needs an MrEnvelope in the plane:
+// without one such a fighter fires nothing. absent: [num_envs][fighters], or NULL: 1 for fighters whose order speaks of
+// what is not there, so that they do what orders_table.h has under `otherwise`.
+void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent);
+
+// The heads of an order: the order, the permission, with height the level, and the target, which has one level in one
+// against one. So an order has as many heads as a fighter has controls.
+typedef enum { MR_HEAD_ORDER, MR_HEAD_PERMISSION, MR_HEAD_LEVEL, MR_HEAD_TARGET } MrHead;
+enum { MR_HEADS_MAX = MR_HEAD_TARGET + 1 };
+
+// Writes the numbers of levels of the heads of a game's orders, and which head each is; returns the number of heads.
+// `orders` gets the orders of the game, the levels of the first head. The arguments are rows of params.h.
+int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions,
+                       int32_t levels[MR_HEADS_MAX], MrHead heads[MR_HEADS_MAX], MrOrder orders[MR_ORDER_COUNT]);
+
 // Flies physics steps only: no launches, outcomes or rewards. Actuators follow the commands last given. It does not
 // matter to the bit how many calls the steps are in. RULES.md, "Order of events".
 void mr_advance(MrSim *sim, int32_t steps);
@@ -366,9 +395,10 @@ void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
-// Observations of the agents [agents][features] as they would be with full information, for a central critic.
-// `observation` is one of the same game without sensors.
-void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations);
+// Observations of the agents as they would be with full information, for a central critic; and the number of their
+// features.
+void mr_observe_truth(MrSim *sim, float *observations);
+int32_t mr_truth_features(const MrSim *sim);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile. Both

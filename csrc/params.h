@@ -102,6 +102,9 @@
   X(pilot, float, pilot_height_min, 6000, 0, 20000, "m", "with height: pilots fly at a height from this on; drawn per engagement") \
   X(pilot, float, pilot_height_max, 11000, 0, 20000, "m", "upper end of that draw") \
   X(pilot, float, pilot_dive, 0.5, 0, 1, "1", "with height: share of the greatest dive with which pilots evade a missile") \
+  X(pilot, float, order_fire, 0.7, 0, 2, "R_max", "orders: a fighter with the permission free fires inside this fraction of R_max") \
+  X(pilot, int, order_salvo, 2, 1, 6, "missiles", "orders: a fighter has at most this many of its missiles in the air") \
+  X(pilot, float, order_crank_angle_deg, 55, 0, 180, "deg", "orders: angle off the target of the order crank") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most this many of its missiles in the air") \
@@ -175,7 +178,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 13
+#define MR_RULES_VERSION 14
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -242,7 +245,10 @@
   X(pilot_dive, 10, 0.5) \
   X(radar_look_down, 13, 0.05) \
   X(radar_cross_section, 13, 5) \
-  X(notcher_height, 13, 2500)
+  X(notcher_height, 13, 2500) \
+  X(order_fire, 14, 0.7) \
+  X(order_salvo, 14, 2) \
+  X(order_crank_angle_deg, 14, 55)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -282,40 +282,61 @@ static void mr_collect_targets(const MrSim *sim, const MrBlock *b, const MrPictu
 }
 #endif
 
+// The target of a fighter's pilots, and their sight of it: the true ones, or with sensors those of the contact. In
+// lanes without a track the sight is the direction of a search.
+typedef struct {
+  const MrBody *target;
+  const MrContact *contact;  // with full information its source alone is set, and in one against one nothing: NULL
+  MrSight *sight;
+  MrSight room[2];
+  MrContact collected;
+} MrAim;
+
+static void mr_aim(const MrSim *sim, const MrBlock *b, const MrPicture *picture, const MrHeard *heard, int32_t fighter,
+                   MrAim *out) {
+  out->sight = out->room;
+#if MR_SIDE == 1
+  (void)sim;
+  out->contact = picture ? &picture->contacts[fighter] : NULL;
+  out->target = picture ? &out->contact->body : &b->fighters[mr_opponent(fighter)].body;
+  if (!picture) out->sight = mr_true_sight(b, fighter, mr_opponent(fighter), out->room);
+#else
+  out->collected = (MrContact){.source = {0}};
+  out->contact = &out->collected;
+  out->target = &out->collected.body;
+  mr_collect_targets(sim, b, picture, fighter, &out->collected);
+#endif
+  if (picture || MR_SIDE > 1) mr_look_at(&b->fighters[fighter].body, out->target, out->sight);
+  if (picture) mr_search(out->contact->source, heard, out->sight);
+}
+
 // Sets the commands of the fighting pilots of one fighter.
 static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
                      int32_t fighter) {
   MrFighter *f = &b->fighters[fighter];
   const MrThreat *threat = &aware->threats[fighter];
   const MrHeard *heard = &aware->heard[fighter];
-  MrSight room[2], *sight = room;
+  MrAim aim;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
 #if MR_SIDE == 1
-  const MrContact *contact = picture ? &picture->contacts[fighter] : NULL;
-  const MrBody *target = contact ? &contact->body : &b->fighters[mr_opponent(fighter)].body;
   const int32_t *enemy_left = b->fighters[mr_opponent(fighter)].ammunition;
-  if (!picture) sight = mr_true_sight(b, fighter, mr_opponent(fighter), room);
 #else
-  MrContact collected = {.source = {0}};
-  const MrContact *contact = &collected;
-  const MrBody *target = &collected.body;
   MR_ALIGNED int32_t enemy_left[MR_LANES];
-  mr_collect_targets(sim, b, picture, fighter, &collected);
   MR_EACH_LANE(i) enemy_left[i] = b->fighters[f->target[i]].ammunition[i];
 #endif
-  if (picture || MR_SIDE > 1) mr_look_at(&f->body, target, sight);
-  if (picture) mr_search(contact->source, heard, sight);
+  mr_aim(sim, b, picture, heard, fighter, &aim);
+  const MrSight *sight = aim.sight;
   mr_choose_course(sim, b, fighter, sight, threat, &course);
-  mr_keep_range(sim, b, &f->tactics, sight, threat, picture ? contact : NULL, enemy_left, &course);
-  mr_choose_fire(sim, b, fighter, target, sight, threat, fire);
+  mr_keep_range(sim, b, &f->tactics, sight, threat, picture ? aim.contact : NULL, enemy_left, &course);
+  mr_choose_fire(sim, b, fighter, aim.target, sight, threat, fire);
   if (picture) mr_notch(sim, b, fighter, heard, threat, &course);
 #if MR_SIDE > 1
   if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, sight, &course, fire);
   MR_FOR_LANES(i) fire[i] = mr_select_int(fire[i], MR_FIRE_TARGET, 0);
 #endif
   if (picture)
-    MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
+    MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(aim.contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
 #if MR_DIMENSIONS == 3
   mr_choose_climb(sim, mr_roster(sim, b), fighter, threat, f);

@@ -95,6 +95,10 @@ struct MrSim {
   int32_t fighters;         // of both
   bool is_agent[MR_FIGHTERS_MAX];
   int32_t agents_per_env;
+  // The heads of its orders, mr_order_heads.
+  int32_t head_count, head_levels[MR_HEADS_MAX];
+  MrHead heads[MR_HEADS_MAX];
+  MrOrder orders[MR_ORDER_COUNT];
   // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
   // number from [0, 1) draws the pilot in whose share it lies.
   float pilot_ends[MR_FIGHTERS_MAX][MR_PILOT_COUNT];

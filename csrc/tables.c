@@ -46,6 +46,43 @@ const MrStateInfo *mr_states(void) {
   return table;
 }
 
+#define MR_DESCRIBE_ORDER(name, needs, meaning, otherwise) {#name, needs, meaning, otherwise},
+const MrOrderInfo *mr_orders(void) {
+  static const MrOrderInfo table[] = {MR_ORDERS(MR_DESCRIBE_ORDER){0}};
+  return table;
+}
+
+const MrStateInfo *mr_permissions(void) {
+  static const MrStateInfo table[] = {MR_PERMISSIONS(MR_DESCRIBE_STATE){0}};
+  return table;
+}
+
+const MrStateInfo *mr_order_levels(void) {
+  static const MrStateInfo table[] = {MR_ORDER_LEVELS(MR_DESCRIBE_STATE){0}};
+  return table;
+}
+
+int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions, int32_t levels[MR_HEADS_MAX],
+                       MrHead heads[MR_HEADS_MAX], MrOrder orders[MR_ORDER_COUNT]) {
+  int32_t side = red > blue ? red : blue, count = 0;
+  bool has[] = {
+      [MR_NEEDS_NOTHING] = true, [MR_NEEDS_SENSORS] = sensing == MR_SENSING_RADAR, [MR_NEEDS_TEAM] = side > 1};
+  levels[0] = 0;
+  for (int32_t order = 0; order < MR_ORDER_COUNT; order++) {
+    if (has[mr_orders()[order].needs]) orders[levels[0]++] = (MrOrder)order;
+  }
+  heads[count++] = MR_HEAD_ORDER;
+  levels[count] = MR_PERMISSION_COUNT;
+  heads[count++] = MR_HEAD_PERMISSION;
+  if (dimensions == 3) {
+    levels[count] = MR_ORDER_LEVEL_COUNT;
+    heads[count++] = MR_HEAD_LEVEL;
+  }
+  levels[count] = side > 1 ? 1 + side : 1;
+  heads[count++] = MR_HEAD_TARGET;
+  return count;
+}
+
 #define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
 const MrFeature *mr_features(MrObservation observation) {
   static const MrFeature full[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE)};

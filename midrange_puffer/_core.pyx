@@ -274,6 +274,37 @@ cdef class Core:
             mr_step_controls(sim, &controls[0, 0, 0], &rewards[0, 0])
         self.busy = False
 
+    def controls_of_orders(self, const int32_t[:, :, ::1] orders, float[:, :, ::1] controls,
+                           uint8_t[:, ::1] absent=None):
+        """Writes the controls by which fighters follow orders in the next decision.
+
+        Args:
+            orders: [num_envs, fighters, heads], a level of each of order_heads(); a level outside
+                is clamped. The controls of fighters whose first level is below 0 stay as they are.
+            controls: [num_envs, fighters, controls of each], as for `step_controls`.
+            absent: [num_envs, fighters] gets 1 for fighters whose order speaks of what is not
+                there, 0 for the others with an order.
+        """
+        cdef uint8_t *flags = NULL
+        if (orders.shape[0] != self.num_envs or orders.shape[1] != self.fighters
+                or orders.shape[2] != self.controls):
+            raise ValueError(f"orders of shape {tuple(orders.shape)[:3]}: "
+                             f"must be ({self.num_envs}, {self.fighters}, {self.controls})")
+        if (controls.shape[0] != self.num_envs or controls.shape[1] != self.fighters
+                or controls.shape[2] != self.controls):
+            raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "
+                             f"must be ({self.num_envs}, {self.fighters}, {self.controls})")
+        if absent is not None:
+            if absent.shape[0] != self.num_envs or absent.shape[1] != self.fighters:
+                raise ValueError(f"absent must be of shape ({self.num_envs}, {self.fighters})")
+            flags = &absent[0, 0]
+        _check_aligned(&orders[0, 0, 0], "orders")
+        _check_aligned(&controls[0, 0, 0], "controls")
+        cdef MrSim *sim = self._begin()
+        with nogil:
+            mr_controls_of_orders(sim, &orders[0, 0, 0], &controls[0, 0, 0], flags)
+        self.busy = False
+
     def advance(self, Py_ssize_t steps):
         """Flies physics steps only, with the commands last given."""
         if not 0 <= steps <= MAX_ADVANCE:
@@ -298,22 +329,11 @@ cdef class Core:
         self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
-    def observe_truth(self, str observation, float[:, ::1] observations):
-        """Writes the agents' observations as they would be with full information.
-
-        Args:
-            observation: one of the same game with full information.
-            observations: float32 [agents, features of that observation].
-        """
-        known = dict(self.parameters, sensing="full")
-        if observation not in _OBSERVATIONS or observation == "stg":
-            raise ValueError(f"observation = {observation!r}: must be of full information")
-        _check_sizes(known, observation)
-        cdef int red = self.red_size, blue = self.fighters - self.red_size
-        cdef int features = mr_feature_count(_OBSERVATIONS[observation], red, blue)
-        self._check_observations(observations, self.agents, features)
+    def observe_truth(self, float[:, ::1] observations):
+        """Writes the agents' observations as they would be with full information."""
+        self._check_observations(observations, self.agents, mr_truth_features(self.sim))
         if self.agents:
-            mr_observe_truth(self._idle(), _OBSERVATIONS[observation], &observations[0, 0])
+            mr_observe_truth(self._idle(), &observations[0, 0])
 
     cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows,
                                  Py_ssize_t features=0) except -1:

@@ -1,6 +1,6 @@
 """Declarations of csrc/midrange.h for Cython."""
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from midrange_puffer._threads cimport MrThreads
 
@@ -131,6 +131,23 @@ cdef extern from "midrange.h" nogil:
         float *final_observations
         float *states
         float *final_states
+    ctypedef enum MrNeeds:
+        MR_NEEDS_NOTHING
+        MR_NEEDS_SENSORS
+        MR_NEEDS_TEAM
+    ctypedef struct MrOrderInfo:
+        const char *name
+        MrNeeds needs
+        const char *meaning
+        const char *otherwise
+    ctypedef enum MrHead:
+        MR_HEAD_ORDER
+        MR_HEAD_PERMISSION
+        MR_HEAD_LEVEL
+        MR_HEAD_TARGET
+    enum: MR_HEADS_MAX
+    ctypedef enum MrOrder:
+        MR_ORDER_COUNT
     enum: MR_STATE_COUNT
     ctypedef struct MrStateInfo:
         const char *name
@@ -179,6 +196,12 @@ cdef extern from "midrange.h" nogil:
     const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
     const MrStateInfo *mr_states()
+    const MrOrderInfo *mr_orders()
+    const MrStateInfo *mr_permissions()
+    const MrStateInfo *mr_order_levels()
+    int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions,
+                           int32_t *levels, MrHead *heads, MrOrder *orders)
+    void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent)
     const MrTypeField *mr_aircraft_fields()
     const MrTypeField *mr_missile_fields()
     const MrTypeInfo *mr_aircraft_types()
@@ -208,7 +231,8 @@ cdef extern from "midrange.h" nogil:
     void mr_observe(MrSim *sim, float *observations)
     void mr_observe_states(MrSim *sim, float *states)
     void mr_observe_all(MrSim *sim, float *observations)
-    void mr_observe_truth(MrSim *sim, MrObservation observation, float *observations)
+    void mr_observe_truth(MrSim *sim, float *observations)
+    int32_t mr_truth_features(const MrSim *sim)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
     const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)

@@ -269,12 +269,50 @@ def wing_pilots():
 
 def state_rows():
     """Returns (name, meaning) of the states of a fighter."""
-    cdef const MrStateInfo *row = mr_states()
+    return _named(mr_states())
+
+
+def order_rows():
+    """Returns (name, needs, meaning, otherwise) of the orders; needs is "", "sensors" or "team"."""
+    cdef const MrOrderInfo *row = mr_orders()
+    needs = {MR_NEEDS_NOTHING: "", MR_NEEDS_SENSORS: "sensors", MR_NEEDS_TEAM: "team"}
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), needs[row.needs], row.meaning.decode(),
+                     row.otherwise.decode()))
+        row += 1
+    return rows
+
+
+cdef list _named(const MrStateInfo *row):
+    """Returns (name, meaning) of the rows of a table."""
     rows = []
     while row.name != NULL:
         rows.append((row.name.decode(), row.meaning.decode()))
         row += 1
     return rows
+
+
+def permission_rows():
+    """Returns (name, meaning) of the permissions to fire, the levels of this head of an order."""
+    return _named(mr_permissions())
+
+
+def order_level_rows():
+    """Returns (name, meaning) of the levels of the climb with height, of this head of an order."""
+    return _named(mr_order_levels())
+
+
+def order_heads(bint senses, int red_size, int blue_size, int dimensions):
+    """Returns the heads of a game's orders: (name, number of levels) of each."""
+    cdef int32_t[8] levels
+    cdef MrHead[8] heads
+    cdef MrOrder[32] orders
+    cdef int head, count = mr_order_heads(senses, red_size, blue_size, dimensions, levels, heads,
+                                          orders)
+    names = {MR_HEAD_ORDER: "order", MR_HEAD_PERMISSION: "permission", MR_HEAD_LEVEL: "level",
+             MR_HEAD_TARGET: "target"}
+    return [(names[heads[head]], levels[head]) for head in range(count)]
 
 
 def evasion_rows():

@@ -26,9 +26,13 @@ ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/tes
 # Modules that import PyTorch's compiler, for exports and heavyball, which takes seconds.
 WITH_COMPILER = (
     "commands/test_export.py",
+    "commands/test_team_commands.py",
     "envs/test_emulation.py",
+    "policies/test_attention.py",
     "policies/test_exported.py",
     "policies/test_native.py",
+    "policies/test_own_policy.py",
+    "train/test_height_training.py",
     "train/test_trainer_state.py",
     "train/test_update.py",
 )

@@ -126,14 +126,15 @@ def is_run(command: str) -> bool:
 def sampled(commands: list[str]) -> Iterator[object]:
     """Yields the commands as cases; `make test` runs those with something not seen before.
 
-    That is a mode, or one of its options or configurations.
+    That is a mode, or one of its options or configurations. Exports import PyTorch's compiler, for
+    seconds; `make test` runs tests/commands/test_export.py.
     """
     seen = set()
     for command in commands:
         _, mode, *words = shlex.split(command)
         options = {(mode, word) for word in words if word.startswith("--") or ".ini" in word}
         options.add((mode, ""))
-        yield nightly(command) if options <= seen else command
+        yield nightly(command) if options <= seen or mode == "export" else command
         seen |= options
 
 
@@ -192,7 +193,7 @@ def test_it_runs(folder, command, monkeypatch, capsys):
     # A row of each group; all rows are met in tests/commands/test_panel.py.
     monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", few_rows)
     name = f"run-{PUFFER.index(command)}"
-    more = 65536 * (2 + (RESUMED.index(command) if command in RESUMED else 0))  # decisions
+    more = STEPS * (2 + (RESUMED.index(command) if command in RESUMED else 0))  # decisions
     shorter = next((words for start, words in SHORTER.items() if command.startswith(start)), "")
     if "--help" in command:
         shorter = ""

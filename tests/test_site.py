@@ -1,4 +1,7 @@
-"""The site: it builds unless a link is dead, and its reference pages have all that there is."""
+"""The site: it builds unless a link is dead, and its reference pages have all that there is.
+
+In each run of the tests test_docs.py follows the links of all pages.
+"""
 
 import importlib
 import inspect
@@ -15,6 +18,8 @@ from places import ROOT
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.observation import RADAR_FEATURES, STG_FEATURES
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
+
+pytestmark = pytest.mark.nightly
 
 # The words of `make docs`, so that they are tested, too.
 BUILD = re.search(r"mkdocs (build .*)", (ROOT / "Makefile").read_text())[1].split()
@@ -47,7 +52,6 @@ def site(built) -> Path:
     return built[0]
 
 
-@pytest.mark.slow
 def test_a_dead_link_or_anchor_or_a_page_out_of_the_nav_fails(built):
     """There are no other warnings, so without these three mistakes the build succeeds."""
     _, done = built
@@ -61,7 +65,6 @@ def words(page) -> set[str]:
     return set(re.findall(r"<code>([^<]*)</code>", page.read_text()))
 
 
-@pytest.mark.slow
 def test_reference_pages_have_every_key_parameter_feature_and_pilot(site):
     reference = site / "reference"
     keys = {name for section in schema().values() for name in section}
@@ -72,7 +75,6 @@ def test_reference_pages_have_every_key_parameter_feature_and_pilot(site):
     assert set(PILOTS) <= words(reference / "pilots.html")
 
 
-@pytest.mark.slow
 def test_the_python_reference_has_every_public_class_and_function(site):
     page = (site / "reference" / "api.html").read_text()
     anchors = set(re.findall(r'<h3 id="([^"]*)"', page))
@@ -83,7 +85,6 @@ def test_the_python_reference_has_every_public_class_and_function(site):
                 assert f"{member.__module__}.{member.__qualname__}" in anchors
 
 
-@pytest.mark.slow
 def test_it_loads_nothing_from_elsewhere(site):
     loads = r"<(?:script|link|img)[^>]*(?:src|href)=\"?(https?:[^\" >]*)"
     for page in site.rglob("*.html"):

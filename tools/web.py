@@ -60,8 +60,8 @@ SCRIPTS = (
     *("webgl.js", "camera.js", "camera_bodies.js"),
     *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
-    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sharing.js"),
-    *("height.js", "views.js", "sound.js", "play.js"),
+    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sound.js"),
+    *("sharing.js", "height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.

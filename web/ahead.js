@@ -1,4 +1,4 @@
-// Warnings in fights with height, by a look ahead, as show/play/ahead.py and threats.py: copies of the fight are flown
+// Warnings in fights with height, by a look ahead, as show/play/threats.py has them by the graph: copies of the fight are flown
 // for some seconds. In one both fighters hold their controls. In two others the own fighter dives and turns to one side at
 // full throttle until its tail points at the enemy, then runs.
 
@@ -118,7 +118,7 @@ class HeightLookout {
     const { inbound, survives } = this.ahead.look();
     if (inbound.length) this.checks.push({ time: now, isOpen: survives });
     const states = fight.states(now);
-    this.warning = heightWarning(inbound.map((look) => threatOf(sim, states[seat], look)), states[seat]);
+    this.warning = heightWarning(inbound.map((look) => threatOf(sim, states[seat], look)), states[seat], !survives);
     const kind = Math.max(stocksOf(sim.read("fighter"), seat).findIndex(Boolean), 0);
     this.hits = fight.flyOuts.hits(seat, states[seat], states[1 - seat], kind);
   }
@@ -138,15 +138,16 @@ function threatOf(sim, own, { slot, hit, harmless }) {
   };
 }
 
-/** Returns {text, advice, isOutrun} about the most pressing of threats; null if there is none. */
-function heightWarning(threats, own) {
+/** Returns {text, advice, isOutrun, seconds} about the most pressing of threats; null if there is none. */
+function heightWarning(threats, own, isTooLate) {
   const [threat] = [...threats].sort((a, b) => a.isOutrun - b.isOutrun || a.seconds - b.seconds);
   if (!threat) return null;
   const { bearing, above, seconds, isOutrun } = threat;
   const level = above > STEEP ? " high" : above < -STEEP ? " low" : "";
   const place = `Missile at ${hourOf(bearing)} o'clock${level}`;
-  if (isOutrun) return { text: `${place}: outrun`, advice: "as long as you run", isOutrun };
-  const turn = Math.abs(bearing) >= BEHIND ? "keep it behind you" : `turn ${bearing > 0 ? "right" : "left"} until it is behind you`;
+  if (isOutrun) return { text: `${place}: outrun`, advice: "as long as you run", isOutrun, seconds };
   const soon = seconds < Infinity ? `, ${seconds.toFixed(0)} s` : "";
-  return { text: `${place}${soon}`, advice: own.z < LOW ? turn : `dive, and ${turn}`, isOutrun };
+  if (isTooLate) return { text: `${place}${soon}`, advice: "too late to get away: fire at the enemy", isOutrun, seconds };
+  const turn = Math.abs(bearing) >= BEHIND ? "keep it behind you" : `turn ${bearing > 0 ? "right" : "left"} until it is behind you`;
+  return { text: `${place}${soon}`, advice: own.z < LOW ? turn : `dive, and ${turn}`, isOutrun, seconds };
 }

@@ -82,6 +82,7 @@ function reasonAgainst(metadata, tables) {
   if (metadata.policy_name !== "Policy" || metadata.rnn_name !== null) {
     return `it is a ${metadata.rnn_name ?? metadata.policy_name}; this page computes the package's MLP alone`;
   }
+  if (metadata.action_mode === "orders") return "it gives orders, which this page cannot fly";
   if (metadata.action_mode !== "discrete") return "its actions are continuous";
   if (!Object.hasOwn(tables.features, metadata.observation)) return `it sees “${metadata.observation}”`;
   if (metadata.features.length !== tables.features[metadata.observation]) {

@@ -5,7 +5,7 @@ const AT_ONCE = 16; // shots that the core flies side by side
 const FLOWN_BEARINGS = 24; // of a launch zone
 const FARTHEST = 200_000; // m, where the search for a zone begins
 const HALVINGS = 10;
-const BLOCKS = 2; // of AT_ONCE shots that are flown for a picture
+const BUDGET = 3; // ms of a picture in which shots are flown
 const LEAST_STEP = 0.05; // s
 const OF_SHOTS = [ // parameters that shots depend on
   "dimensions", "physics_dt", "gravity", "fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate",
@@ -109,7 +109,8 @@ class FlownZones {
 
   /** Goes on with the search, of one seat after the other. */
   _advance(time) {
-    for (let block = 0; block < BLOCKS; block += 1) {
+    const end = performance.now() + BUDGET;
+    do {
       if (!this.search) {
         this.seat = 1 - this.seat;
         const states = this.fightNow().states(time);
@@ -120,6 +121,6 @@ class FlownZones {
         this.found[this.seat] = value;
         this.search = null;
       }
-    }
+    } while (performance.now() < end);
   }
 }

@@ -162,7 +162,7 @@ def _play(session: "Session", folder: Path | None) -> None:
 
     with Window(title="midrange: {} against {}".format(*session.names)) as window:
         pygame.joystick.init()  # from now on there are events of gamepads
-        game = Game(session, Renderer(window.size), window.show, folder)
+        game = Game(session, Renderer(window.size, in_background=True), window.show, folder)
         try:
             game.run()
         finally:

@@ -9,7 +9,8 @@ from typing import Any
 from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import sizes_of
+from midrange_puffer.game.manoeuvres import in_words, manoeuvres
+from midrange_puffer.game.parameters import callsigns, sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.policies import models
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
@@ -71,6 +72,7 @@ class Options:
         f"replays, *{SUFFIX}; {EXAMPLE} = one that comes with the package"
     )
     verify: bool = option.flag("only fly the replays and compare; the same as no option")
+    orders: bool = option.flag("print what each fighter does, in the words of orders, with times")
     gif: str | None = option.output("a film", ".gif", None)
     mp4: str | None = option.output("a film", ".mp4", None)
     acmi: str | None = option.output(
@@ -117,11 +119,11 @@ def read(argv: Sequence[str]) -> Options:
             f"no file is given; training and eval --save-replays write replays, *{SUFFIX}; "
             f"`{EXAMPLE}` is one that comes with the package"
         )
-    shows = [*outputs, *["tacview"] * (options.tacview is not None)]
+    shows = [*outputs, *["tacview"] * (options.tacview is not None), *["orders"] * options.orders]
     if shows and len(options.files) > 1:
         raise UsageError(f"--{shows[0]}: takes one replay, not {len(options.files)}")
     if shows and options.verify:
-        verb = "writes" if outputs else "streams"
+        verb = "writes" if outputs else "prints" if options.orders else "streams"
         raise UsageError(f"--verify: {verb} nothing; --{shows[0]} alone compares and {verb}")
     telemetry.check(options.tacview, options.tacview_host, options.tacview_password)
     given = {name: getattr(options, name) for name in FILM_OPTIONS}
@@ -156,6 +158,8 @@ def main(options: Options) -> int:
             refused.append(str(error))
     if refused:
         raise ReplayError(*refused)
+    if options.orders:
+        print("\n".join(orders_of(replay)))
     with telemetry.serve(options.tacview, options.tacview_host, options.tacview_password) as server:
         for kind, path in options.outputs.items():
             _write(replay, kind, path, options.film)
@@ -183,11 +187,25 @@ def verified(path: str | Path) -> Replay:
 def describe(path: str | Path, replay: Replay) -> str:
     """Returns a line about a verified replay."""
     players = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
+    if types := replay.types:
+        words = (f"{' + '.join(fighter.missiles)} on {fighter.aircraft}" for fighter in types)
+        players += f" ({', '.join(words)})"
     return (
         f"{shown(path)}: {players}, {shown(replay.outcome)} after "
         f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "
         f"{replay.hashes[-1]:016x}"
     )
+
+
+def orders_of(replay: Replay) -> list[str]:
+    """Returns a line for everything that a fighter does, with the time at which it begins [s]."""
+    sizes = sizes_of(replay.parameters)
+    names = callsigns(sizes)
+    width = max(map(len, names))
+    return [
+        f"{held.start:6.1f} s  {names[held.fighter]:{width}}  {in_words(held, sizes)}"
+        for held in manoeuvres(replay.paths())
+    ]
 
 
 def _write(replay: Replay, kind: str, path: str, arguments: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from midrange_puffer.contest.ratings import (
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.observation import features_of, observation_for
+from midrange_puffer.game.orders import carry_out
 from midrange_puffer.game.parameters import (
     SCRIPTED,
     SEATS,
@@ -137,6 +138,7 @@ def play(
             _act(player, seats, pending, seen, commands)
         before = pending.sum()
         for index in open_fights:
+            carry_out(cores[index], commands[index])
             if watch:
                 watch(index, pending[index], seen[index], commands[index])
             cores[index].step_controls(commands[index], rewards[index])

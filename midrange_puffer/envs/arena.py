@@ -18,8 +18,9 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
-from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
+from midrange_puffer.envs.groups import Acts, Buffers, Group, SelfGroup
 from midrange_puffer.errors import require
+from midrange_puffer.game.actions import CONTINUOUS
 from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.observation import features_of, levels_of, spaces_of
 from midrange_puffer.game.parameters import (
@@ -29,6 +30,7 @@ from midrange_puffer.game.parameters import (
     SELF,
     checked_choice,
     checked_num_envs,
+    checked_order_decisions,
     checked_threads,
     observed,
     resolve,
@@ -48,6 +50,8 @@ VIEWER = "midrange_puffer.show.view.env_view"
 # Parts of the docstrings of all environments: spaces, arguments of constructors, errors.
 SPACES = """
 Action space:
+    orders: MultiDiscrete([4, 3, 1]), the heads of an order (docs/orders.md). A step is
+    `order_decisions` decisions, and its reward their sum.
     discrete: MultiDiscrete([5, 3, 2]): levels of rudder -1 ... 1 (right ... left), throttle
     0 ... 1, fire no/yes. A level outside is an error.
     continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
@@ -79,7 +83,10 @@ ARGUMENTS = {
     "opponent": OPPONENT + ". The observations are a buffer that is reused.",
     "seat": 'the agent\'s side, "red" or "blue".',
     "observation": '"default" or "stg"; with sensing = radar it is always "radar".',
-    "action_mode": '"discrete" or "continuous".',
+    "action_mode": '"discrete", "continuous" or "orders".',
+    "order_decisions": 'with action_mode = "orders": number of decisions for which an order is '
+    "flown. If an engagement ends among them, the rest of them flies the next one with the same "
+    "order; its rewards are left out.",
     "render_mode": '"human" shows every step of engagement 0 in a window, as long as it lasts; '
     'with "rgb_array" `render` returns a picture; None: nothing is rendered.',
     "isa": 'instruction set, "auto" for the best this machine has.',
@@ -155,6 +162,7 @@ class Arguments:
     seat: str
     observation: str
     action_mode: str
+    order_decisions: int
     render_mode: str | None
     isa: str
     threads: int
@@ -176,7 +184,8 @@ class Arena:
         parameters: a value for each row of csrc/params.h.
         observation: the agents' observation in this game.
         action_mode, render_mode: checked arguments.
-        levels: how many levels an agent's rudder, throttle and fire have; None: continuous actions.
+        order_decisions: number of decisions for which an order is flown; 0: no orders.
+        levels: how many levels each head of an agent's action has; None: continuous actions.
         spaces: spaces of an agent.
         metadata: render_modes; and render_fps, decisions a second.
         seed: seed of the present episodes.
@@ -200,16 +209,19 @@ class Arena:
         self.render_mode = checked_render_mode(given.render_mode)
         self.observation = observed(given.observation, self.parameters)
         self.action_mode = checked_choice("action_mode", given.action_mode)
+        self.order_decisions = checked_order_decisions(given.order_decisions, self.action_mode)
         self._isa, self._threads = given.isa, checked_threads(given.threads)
         self._sizes = sizes_of(self.parameters)
         self._features = len(features_of(self.observation, *self._sizes))
         self.levels = None
-        if self.action_mode == "discrete":
-            self.levels = levels_of(self._features)
+        if self.action_mode != CONTINUOUS:
+            self.levels = levels_of(self._features, self.action_mode)
         # A copy, because a space has its own random numbers.
-        self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
+        spaces = spaces_of(self.observation, self.action_mode, *self._sizes, given.order_decisions)
+        self.spaces = copy.deepcopy(spaces)
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
-        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
+        step = decision * (self.order_decisions or 1)
+        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / step}
         self.seed = seed
         self.counts: dict[str, int] = {OTHERS: self.num_envs}
         self.groups = self._make_groups(given.opponent, pool)
@@ -221,6 +233,7 @@ class Arena:
             # Imported by name: only rendering needs pygame, and this room must not import viewers.
             view = importlib.import_module(VIEWER).EnvView
             self.view: Any = view(self.groups[0], self._seeds()[0], self.render_mode == "human")
+            self.groups[0].watch = self.view.follow
 
     def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
         """Returns a group for each kind of opponent, with its share of the engagements."""
@@ -234,19 +247,24 @@ class Arena:
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self.counts.items(), strict=True):
             core = self._make_core(count, seed, pilots if kind == SCRIPTED else {"agent": 1.0})
+            acts = self._acts()
             if kind == SELF:
-                groups.append(SelfGroup(core, self.action_mode, alone=len(self.counts) == 1))
+                groups.append(SelfGroup(core, acts, alone=len(self.counts) == 1))
             elif kind == POOL:
                 # Imported here, because only environments with a pool need torch.
                 from midrange_puffer.envs.pool_crew import PoolGroup
 
-                groups.append(PoolGroup(core, self.seat, self.action_mode, Path(str(pool)), seed))
+                groups.append(PoolGroup(core, self.seat, acts, Path(str(pool)), seed))
             elif kind == OTHERS:
                 make_crew = partial(OutsideCrew, others.outsiders, count, threads=self._threads)
-                groups.append(FlownGroup(core, self.seat, self.action_mode, make_crew, seed))
+                groups.append(FlownGroup(core, self.seat, acts, make_crew, seed))
             else:
-                groups.append(Group(core, self.seat, self.action_mode))
+                groups.append(Group(core, self.seat, acts))
         return groups
+
+    def _acts(self) -> Acts:
+        """Returns how the agents act, for a group."""
+        return Acts(self.action_mode, self.order_decisions, not self.auto_reset)
 
     def _make_core(
         self,
@@ -306,15 +324,13 @@ class Arena:
             self.view.reset(seeds[0])
 
     def fly(self, actions: np.ndarray) -> None:
-        """Makes one decision of every engagement, and writes the results to the buffers.
+        """Makes one step of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, controls], as `game.actions.as_actions` returns them.
+            actions: [agents, heads], as `game.actions.as_actions` returns them.
         """
         for group, rows in zip(self.groups, self.rows, strict=True):
             group.step(actions[rows])
-        if self.view:
-            self.view.follow(self.groups[0].first_controls(actions[self.rows[0]]))
 
     def close(self) -> None:
         """Closes the window, if there is one; the cores are freed with this object."""

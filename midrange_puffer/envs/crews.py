@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.groups import Buffers, Group
+from midrange_puffer.envs.groups import Acts, Buffers, Group, joined
 from midrange_puffer.game.observation import controls_of, to_fly
+from midrange_puffer.game.orders import carry_out
 from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.policies.contestants import (
     Mixed,
@@ -42,6 +43,8 @@ class Crew(Protocol):
 
     def act(self, observations: np.ndarray) -> np.ndarray:
         """Returns the next controls, float32 [rows, controls], for observations [rows, features].
+
+        Members that give orders return `game.orders.as_commands`.
 
         The caller overwrites the observations later. In teams, dead fighters get zeros.
         """
@@ -159,16 +162,19 @@ class Flight:
     """
 
     def __init__(self, columns: slice, make_crew: MakeCrew) -> None:
-        self._columns, self._make_crew = columns, make_crew
+        self.columns, self._make_crew = columns, make_crew
         self.crew: Crew | None = None  # None until the first reset
 
     def reset(self, seed: int) -> None:
         """Replaces the crew by a new one."""
-        self.crew = self._make_crew(seed, self._columns.stop - self._columns.start)
+        self.crew = self._make_crew(seed, self.columns.stop - self.columns.start)
 
     def act(self, observations: np.ndarray, controls: np.ndarray) -> None:
-        """Writes the crew's columns of `controls`, [num_envs, core's agents, controls]."""
-        observations, controls = observations[:, self._columns], controls[:, self._columns]
+        """Writes the crew's columns of `controls`, [num_envs, core's agents, controls].
+
+        They may have orders in the place of controls (game/orders.py).
+        """
+        observations, controls = observations[:, self.columns], controls[:, self.columns]
         rows = observations.reshape(-1, observations.shape[-1])
         if self.crew is not None:
             controls[:] = self.crew.act(rows).reshape(controls.shape)
@@ -185,7 +191,7 @@ class FlownGroup(Group):
             `make_crew` is given; and all fighters of the agents' side, or only the first one if
             pilots are the wingmen.
         seat: the agents' side.
-        action_mode: one of `ACTION_MODES`.
+        acts: how the agents act.
         make_crew: makes the crew of the other side; None: pilots fly it.
         seed: the core's seed.
         make_wingmen: makes the crew of all fighters of the agents' side but the first; None: agents
@@ -196,12 +202,12 @@ class FlownGroup(Group):
         self,
         core: _core.Core,
         seat: int,
-        action_mode: str,
+        acts: Acts,
         make_crew: MakeCrew | None,
         seed: int,
         make_wingmen: MakeCrew | None = None,
     ) -> None:
-        super().__init__(core, seat, action_mode)
+        super().__init__(core, seat, acts)
         sides = [[*range(core.red_size)], [*range(core.red_size, core.fighters)]]
         own, enemies = sides if seat == 0 else reversed(sides)
         enemies = enemies if make_crew else []
@@ -216,6 +222,8 @@ class FlownGroup(Group):
             self._flights.append(Flight(self._columns(own[1:]), make_wingmen))
         self._seed = seed
         self._opponents: list[str] = []  # names of the agents' opponents, one for each record
+        self._fresh: list[np.ndarray] = []  # records of the last step, by decision
+        self._ended: list[str] = []  # names of the opponents in them
 
     def _columns(self, fighters: Sequence[int]) -> slice:
         """Returns the places of consecutive fighters among the core's agents, as a slice."""
@@ -259,39 +267,44 @@ class FlownGroup(Group):
         output[:] = observations
 
     def step(self, actions: np.ndarray) -> None:
-        """Makes one decision with the agents' actions and the crews' controls."""
+        """Makes one step with the agents' actions and the crews' controls."""
         if self._flights[0].crew is None:
             self.reset(self._seed)
+        self._fresh, self._ended = [], []
+        super().step(actions)
+        self._records += self._fresh
+        self._opponents += self._ended
+
+    def _decide(self, actions: np.ndarray) -> None:
+        """Makes one decision with the agents' actions and the crews' controls."""
         own = self._controls_of_all[:, self._own]
         own[:] = self._controls(actions).reshape(own.shape)
         for flight in self._flights:
             flight.act(self._results[0], self._controls_of_all)
+            commands = self._controls_of_all[:, flight.columns]
+            carry_out(self.core, commands, self._flown[flight.columns])
         controls, observations, rewards, terminals, truncations, *final = self._flat
         self.core.step_continuous(
             controls, observations, rewards, terminals, truncations, final[0] if final else None,
             *self.states,
         )  # fmt: skip
-        self._fresh = super().collect()
-        self._end()
+        self._end(self.core.take_records())
         for output, results in self._copies:
             output[:] = results
+        if self.watch:
+            of_all = np.zeros((self.core.fighters, self.core.controls), np.float32)
+            of_all[self._flown] = self._controls_of_all[0]
+            self.watch(of_all)
 
-    def _end(self) -> None:
-        """Ends the finished engagements in the crews; stores the names of the opponents in them."""
-        self._ended = []
-        if not len(self._fresh):
+    def _end(self, records: np.ndarray) -> None:
+        """Ends the finished engagements in the crews; stores records, and the opponents' names."""
+        self._fresh.append(records)
+        if not len(records):
             return
         for flight in self._flights:
-            names = flight.crew.end(self._fresh["env"]) if flight.crew else []
+            names = flight.crew.end(records["env"]) if flight.crew else []
             if flight is self._enemies:
-                self._ended = names
-        self._opponents += self._ended
-
-    def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the controls of the first engagement, also those of the crews."""
-        of_all = np.zeros((self.core.fighters, self.core.controls), np.float32)
-        of_all[self._flown] = self._controls_of_all[0]
-        return of_all
+                self._ended += names
 
     def first_names(self) -> tuple[str, str]:
         """Returns the names of the sides in the first engagement; a model's is its file's stem."""
@@ -324,7 +337,7 @@ class FlownGroup(Group):
 
     def collect(self) -> np.ndarray:
         """Returns the records of the last step, which `step` has taken from the core."""
-        return self._fresh
+        return joined(self._fresh)
 
     def take_records(self) -> np.ndarray:
         """Returns the records of the engagements finished since the last call."""

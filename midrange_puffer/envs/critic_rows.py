@@ -43,10 +43,10 @@ class CriticRows:
         out[:, :features] = self.observations
         for number, mates in enumerate(self._mates, 1):
             out[:, number * features : (number + 1) * features] = self._seen[mates]
-        if self._view.truth is None:
+        if not self._view.truth_features:
             return
         for group, agents in zip(self._groups, self._agents, strict=True):
-            group.core.observe_truth(self._view.truth, self._truth[agents])
+            group.core.observe_truth(self._truth[agents])
         out[:, -self._view.truth_features :] = self._truth
 
 

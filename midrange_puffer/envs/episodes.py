@@ -147,7 +147,7 @@ class EpisodeArena(Arena):
 
     Attributes:
         core: core of the engagements.
-        actions: int32 or float32 [agents, controls], a buffer for the actions of a step.
+        actions: int32 or float32 [agents, heads], a buffer for the actions of a step.
     """
 
     def __init__(
@@ -188,14 +188,14 @@ class EpisodeArena(Arena):
         shares = others.shares if others else {"agent": 1.0}
         core = self._make_core(self.num_envs, 0, shares, wingmen and wingmen.shares)
         if not others:
-            return [SelfGroup(core, self.action_mode, alone=True)]
+            return [SelfGroup(core, self._acts(), alone=True)]
         make_enemies, make_wingmen = (
             partial(self._make_crew, mixed, side) if mixed and mixed.outsiders else None
             for mixed, side in ((others, 1 - self.seat), (wingmen, self.seat))
         )
         if not (make_enemies or make_wingmen):
-            return [Group(core, self.seat, self.action_mode)]
-        return [FlownGroup(core, self.seat, self.action_mode, make_enemies, 0, make_wingmen)]
+            return [Group(core, self.seat, self._acts())]
+        return [FlownGroup(core, self.seat, self._acts(), make_enemies, 0, make_wingmen)]
 
     def _make_crew(self, mixed: "Mixed", side: int, _: int, size: int) -> Crew:
         """Makes a crew whose draws depend only on the seed, on engagement 0 and on its episode."""
@@ -263,10 +263,10 @@ class EpisodeArena(Arena):
         )
 
     def step(self, actions: np.ndarray) -> np.ndarray:
-        """Makes one decision of every engagement, and writes the results to the buffers.
+        """Makes one step of every engagement, and writes the results to the buffers.
 
         Args:
-            actions: [agents, controls], whole numbers; any numbers if actions are continuous.
+            actions: [agents, heads], whole numbers; any numbers if actions are continuous.
 
         Returns:
             Records of the engagements that have ended in this step, array of `_core.RECORD`.

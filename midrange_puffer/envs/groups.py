@@ -3,13 +3,13 @@
 Groups against models, functions or a pool are in crews.py.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import controls, controls_by_count
+from midrange_puffer.game.actions import DISCRETE, ORDERS, controls, controls_by_count
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -104,32 +104,111 @@ class Buffers(NamedTuple):
         return Buffers(observations, rewards, terminals, truncations, final)
 
 
+class Acts(NamedTuple):
+    """The way in which agents act.
+
+    Attributes:
+        mode: one of `ACTION_MODES`.
+        order_decisions: number of decisions for which an order is flown; 0: actions are no orders.
+        stops: True if a step ends with the engagement, where the next one does not start by itself.
+    """
+
+    mode: str
+    order_decisions: int = 0
+    stops: bool = False
+
+
+class Frame:
+    """The results of the decisions of one order, summed up as those of one step.
+
+    The first engagement that ends in a place counts. What follows there belongs to the next
+    engagement, in which the agents have not acted yet: its rewards are left out, and its records
+    alone tell of an end.
+
+    Args:
+        outputs: the agents' buffers, which each decision overwrites.
+        states: the buffers of the fighters' states, or ().
+        num_envs: number of engagements.
+    """
+
+    def __init__(
+        self, outputs: Buffers, states: tuple[np.ndarray, np.ndarray] | tuple[()], num_envs: int
+    ) -> None:
+        self._outputs, self._states, self._num_envs = outputs, states, num_envs
+        self._rewards = np.zeros_like(outputs.rewards)
+        self._ends = np.zeros_like(outputs.terminals), np.zeros_like(outputs.truncations)
+        self._ended = np.zeros(len(self._rewards), bool)
+        self._finals: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add(self) -> None:
+        """Adds the results of a decision."""
+        outputs = self._outputs
+        self._rewards += np.where(self._ended, 0, outputs.rewards)
+        ends_now = (outputs.terminals | outputs.truncations).astype(bool) & ~self._ended
+        for kept, now in zip(self._ends, (outputs.terminals, outputs.truncations), strict=True):
+            kept |= np.where(ends_now, now, 0).astype(kept.dtype)
+        for final, places in self._final_buffers(ends_now):
+            self._finals.append((final, places, final[places].copy()))
+        self._ended |= ends_now
+
+    @property
+    def all_ended(self) -> bool:
+        """True if an engagement has ended in every place."""
+        return bool(self._ended.all())
+
+    def write(self) -> None:
+        """Writes the sums, and what was last of each engagement that has ended, to the buffers."""
+        self._outputs.rewards[:] = self._rewards
+        self._outputs.terminals[:], self._outputs.truncations[:] = self._ends
+        for final, places, values in self._finals:
+            final[places] = values
+
+    def _final_buffers(self, ends_now: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Returns views of the buffers of final observations and states, by place, and the places.
+
+        The places are those in which an engagement ends now; observations have one for each agent.
+        """
+        if not ends_now.any():
+            return []
+        observations = self._outputs.final_observations
+        views = [] if observations is None else [(observations, ends_now)]
+        if self._states:
+            envs = ends_now.reshape(self._num_envs, -1)[:, 0]
+            views.append((self._states[1].transpose(2, 0, 1), envs))
+        return views
+
+
 class Group:
     """Engagements against scripted pilots: a core, and the results of its agents.
 
     Args:
         core: a core in which the agents fly one side.
         seat: the agents' side, 0 (red) or 1 (blue).
-        action_mode: one of `ACTION_MODES`.
+        acts: how the agents act.
 
     Attributes:
         agents: number of agents.
+        watch: called after each decision with the controls of the first engagement's fighters,
+            float32 [fighters, controls]; pilots' are 0. None: nothing is called.
         parts: names of the parts of a user's own reward.
         states: two buffers for the fighters' states, float32 [states, fighters, num_envs]: after a
             step, and at the end of engagements that ended in the step. Empty if no user's own
             reward needs them.
     """
 
-    def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
+    def __init__(self, core: _core.Core, seat: int, acts: Acts) -> None:
         self.core = core
         self.agents = core.agents
+        self.watch: Callable[[np.ndarray], None] | None = None
         self.parts: tuple[str, ...] = ()
         self.states: tuple[np.ndarray, np.ndarray] | tuple[()] = ()
         self._seat = seat
-        self._continuous = action_mode == "continuous"
+        self._acts = acts
         self._is_team = core.fighters > len(SEATS)
         self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
         self._records: list[np.ndarray] = []  # collected from the core, not yet taken
+        self._early: list[np.ndarray] = []  # taken from the core in the middle of a step
+        self._levels: np.ndarray | None = None  # orders for the core, made by the first ones
         self._paid: list[np.ndarray] = []  # their sums of the user's own reward, [records, parts]
 
     def bind(self, buffers: Buffers) -> None:
@@ -148,27 +227,70 @@ class Group:
         self.core.observe(self._outputs.observations)
 
     def step(self, actions: np.ndarray) -> None:
-        """Makes one decision with actions [agents, controls], int32 or, if continuous, float32."""
-        if self._continuous:
-            self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
-        else:
+        """Makes one step with actions [agents, heads], int32 or, if continuous, float32.
+
+        With orders a step is `order_decisions` decisions, otherwise one.
+        """
+        if not self._acts.order_decisions:
+            self._decide(actions)
+            return
+        frame = Frame(self._outputs, self.states, self.core.num_envs)
+        for _ in range(self._acts.order_decisions):
+            if self.core.record_count() > self.core.num_envs:
+                self._early.append(self.core.take_records())
+            self._decide(actions)
+            frame.add()
+            if self._acts.stops and frame.all_ended:
+                break
+        frame.write()
+
+    def _decide(self, actions: np.ndarray) -> None:
+        """Makes one decision."""
+        if self._acts.mode == DISCRETE:
+            chosen = self._controls(actions[: self._per_env]) if self.watch else None
             self.core.step(actions, *self._outputs, *self.states)
+        else:
+            chosen = self._controls(actions)
+            self.core.step_continuous(chosen, *self._outputs, *self.states)
+        self._show(chosen)
 
     def _controls(self, actions: np.ndarray) -> np.ndarray:
         """Returns the core's controls for actions."""
-        if not self._continuous:
+        if self._acts.mode == ORDERS:
+            return self._carried_out(actions)
+        if self._acts.mode == DISCRETE:
             return controls(actions, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
         highest = controls_by_count(self.core.controls).highest
         return np.minimum(actions, highest) if self._is_team else actions
 
-    def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the first engagement's controls, float32 [fighters, controls]; pilots' are 0."""
-        both = np.zeros((self.core.fighters, self.core.controls), np.float32)
+    def _carried_out(self, orders: np.ndarray) -> np.ndarray:
+        """Returns the agents' controls, by which they follow orders [agents, heads]."""
+        core = self.core
+        if self._levels is None:
+            shape = core.num_envs, core.fighters, core.controls
+            self._levels, self._followed = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
+        own = self._agents_fighters()
+        self._levels[:, own] = orders.reshape(core.num_envs, -1, orders.shape[1])
+        core.controls_of_orders(self._levels, self._followed)
+        return np.ascontiguousarray(self._followed[:, own]).reshape(len(orders), core.controls)
+
+    def _agents_fighters(self) -> slice:
+        """Returns the numbers of the fighters in an engagement that agents fly."""
         first = self._seat * self.core.red_size
-        count = self.agents // self.core.num_envs
-        both[first : first + count] = self._controls(actions[:count])
-        return both
+        return slice(first, first + self._per_env)
+
+    @property
+    def _per_env(self) -> int:
+        """The number of agents in an engagement."""
+        return self.agents // self.core.num_envs
+
+    def _show(self, chosen: np.ndarray | None) -> None:
+        """Calls `watch` after a decision with these controls of the agents."""
+        if self.watch and chosen is not None:
+            of_all = np.zeros((self.core.fighters, self.core.controls), np.float32)
+            of_all[self._agents_fighters()] = chosen[: self._per_env]
+            self.watch(of_all)
 
     def first_names(self) -> tuple[str, str]:
         """Returns the names of red's and blue's controllers in the first engagement, each once."""
@@ -187,7 +309,7 @@ class Group:
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Returns (seat, the agents of that seat in these engagements, int [records, fighters])."""
-        size = self.agents // self.core.num_envs
+        size = self._per_env
         return [(self._seat, size * records["env"][:, None] + np.arange(size))]
 
     def sides(self) -> np.ndarray:
@@ -201,7 +323,8 @@ class Group:
 
     def collect(self) -> np.ndarray:
         """Returns the records of engagements that ended in the last step, and stores them."""
-        records = self.core.take_records()
+        records = joined([*self._early, self.core.take_records()])
+        self._early = []
         self._records.append(records)
         return records
 
@@ -220,9 +343,9 @@ class Group:
         return self._take_collected()
 
     def _take_collected(self) -> np.ndarray:
-        parts = [np.empty(0, RAW), *(records.view(RAW) for records in self._records)]
+        records = joined(self._records)
         self._records, self._paid = [], []
-        return np.concatenate(parts).view(_core.RECORD)
+        return records
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """Returns values by name for each engagement that the `Ledger` has released by `step`.
@@ -261,6 +384,12 @@ class Group:
         return names[records["pilot"][:, 1 - self._seat]]
 
 
+def joined(records: Iterable[np.ndarray]) -> np.ndarray:
+    """Returns arrays of `_core.RECORD` as one."""
+    parts = [np.empty(0, RAW), *(part.view(RAW) for part in records)]
+    return np.concatenate(parts).view(_core.RECORD)
+
+
 def joined_records(groups: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
     """Returns the records of several groups as one array; `env` is counted over all groups."""
     parts, first = [], 0
@@ -276,18 +405,14 @@ class SelfGroup(Group):
 
     Args:
         core: a core in which all fighters are agents.
-        action_mode: one of `ACTION_MODES`.
+        acts: how the agents act.
         alone: True if there are no other groups, so that this group gives the score. Beside other
             groups it does not, because a policy's score against itself is 0.5 on average.
     """
 
-    def __init__(self, core: _core.Core, action_mode: str, alone: bool) -> None:
-        super().__init__(core, 0, action_mode)
+    def __init__(self, core: _core.Core, acts: Acts, alone: bool) -> None:
+        super().__init__(core, 0, acts)
         self._alone = alone
-
-    def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Returns the controls of the first engagement, float32 [fighters, controls]."""
-        return self._controls(actions[: self.core.fighters])
 
     def first_names(self) -> tuple[str, str]:
         """Returns the names of the seats: no other names tell the agents apart."""

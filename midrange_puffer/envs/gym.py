@@ -54,11 +54,12 @@ class MidrangeEnv(gymnasium.Env):
         render_mode: str | None = None,
         isa: str = "auto",
         wingmen: "Opponent | None" = None,
+        order_decisions: int = OPTIONS["order_decisions"].default,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
             MidrangeEnv, 1, opponent, seat, observation, action_mode,
-            render_mode, isa, 1, parameters,
+            order_decisions, render_mode, isa, 1, parameters,
         )  # fmt: skip
         self._arena = EpisodeArena(given, wingmen, auto_reset=False)
         self.metadata = self._arena.metadata

@@ -164,10 +164,12 @@ class MidrangeVectorEnv(VectorBase):
         isa: str = "auto",
         threads: int = 1,
         wingmen: "Opponent | None" = None,
+        order_decisions: int = OPTIONS["order_decisions"].default,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
-            MidrangeVectorEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            MidrangeVectorEnv, num_envs, opponent, seat, observation, action_mode,
+            order_decisions, render_mode, isa,
             threads, parameters,
         )  # fmt: skip
         self._arena = EpisodeArena(given, wingmen)

@@ -142,17 +142,20 @@ class Midrange(pufferlib.PufferEnv):
         pool: str | Path | None = None,
         render_mode: str | None = None,
         critic: str = OWN_CRITIC,
+        order_decisions: int = OPTIONS["order_decisions"].default,
         **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
         given = Arguments(
-            type(self), num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            type(self), num_envs, opponent, seat, observation, action_mode,
+            order_decisions, render_mode, isa,
             threads, parameters,
         )  # fmt: skip
         self._arena = arena = Arena(given, checked_seed(seed), pool)
         self.num_envs, self.num_agents = arena.num_envs, arena.agents
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode
+        self.order_decisions = arena.order_decisions
         self.single_observation_space = arena.spaces.single_observation_space
         view = critic_view(critic, arena.observation, arena.parameters)
         if view is not None:
@@ -337,7 +340,7 @@ class Midrange(pufferlib.PufferEnv):
         """Returns the values of the engagements that became due since the last call."""
         lists: dict[str, list[float]] = {}
         for group in self._groups:
-            for key, values in group.take_infos(self._steps).items():
+            for key, values in group.take_infos(self._steps * (self.order_decisions or 1)).items():
                 # PufferLib averages each list, so there must be no empty one.
                 if len(values):
                     lists.setdefault(key, []).extend(values.astype(float).tolist())

@@ -176,7 +176,7 @@ class Decision:
         actions: [agents, controls], int32 or float32, as they were given.
         rewards: float32 [agents], rewards of the environment itself.
         terminals, truncations: bool [agents].
-        seconds: length of a decision [s].
+        seconds: length of a decision, or of all those of an order [s].
         ended: (group, its agents, its new records) for each group of engagements.
     """
 
@@ -231,6 +231,7 @@ class RewardedEnv(Protocol):
 
     parameters: dict[str, Any]
     observation: str
+    order_decisions: int
     num_agents: int
     observations: np.ndarray
     rewards: np.ndarray
@@ -266,7 +267,8 @@ class OwnReward:
     ) -> None:
         self._env, self._groups, self._rows, self._settings = env, groups, rows, settings
         self._name = f"{type(env).__name__}.own_reward"
-        self._seconds = env.parameters["physics_dt"] * env.parameters["substeps"]
+        decision = env.parameters["physics_dt"] * env.parameters["substeps"]
+        self._seconds = decision * (env.order_decisions or 1)
         self._columns = self._find_columns()
         self._sides = [Sides(group) for group in groups]
         # For each group the fighters' states: now, before the last step, and after it (an ended

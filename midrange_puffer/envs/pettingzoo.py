@@ -111,10 +111,12 @@ class MidrangeParallelEnv(ParallelEnv):
         action_mode: str = OPTIONS["action_mode"].default,
         render_mode: str | None = None,
         isa: str = "auto",
+        order_decisions: int = OPTIONS["order_decisions"].default,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
-            MidrangeParallelEnv, 1, NO_OPPONENT, SEATS[0], observation, action_mode, render_mode,
+            MidrangeParallelEnv, 1, NO_OPPONENT, SEATS[0], observation, action_mode,
+            order_decisions, render_mode,
             isa, 1, parameters,
         )  # fmt: skip
         self._arena = arena = EpisodeArena(given, auto_reset=False)

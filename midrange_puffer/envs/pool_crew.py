@@ -9,6 +9,7 @@ import torch
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, rows_in
+from midrange_puffer.envs.groups import Acts
 from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.game.observation import FEATURES, check_flies, controls_of, rows_of, to_fly
 from midrange_puffer.names import shown
@@ -209,17 +210,15 @@ class PoolGroup(FlownGroup):
     """Engagements against frozen policies of a pool.
 
     Args:
-        core, seat, action_mode, seed: as in `FlownGroup`.
+        core, seat, acts, seed: as in `FlownGroup`.
         pool: the pool's file, read at the first reset or step.
     """
 
-    def __init__(
-        self, core: _core.Core, seat: int, action_mode: str, pool: Path, seed: int
-    ) -> None:
+    def __init__(self, core: _core.Core, seat: int, acts: Acts, pool: Path, seed: int) -> None:
         def make_crew(seed: int, size: int) -> PoolCrew:
             return PoolCrew(pool, core.num_envs, seed, core.features, core.threads, size)
 
-        super().__init__(core, seat, action_mode, make_crew, seed)
+        super().__init__(core, seat, acts, make_crew, seed)
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """Returns the values of the engagements that became due, with scores as "pool/<name>"."""

@@ -48,10 +48,12 @@ class MidrangeVecEnv(VecEnv):
         isa: str = "auto",
         threads: int = 1,
         wingmen: "Opponent | None" = None,
+        order_decisions: int = OPTIONS["order_decisions"].default,
         **parameters: float | str,
     ) -> None:
         given = Arguments(
-            MidrangeVecEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            MidrangeVecEnv, num_envs, opponent, seat, observation, action_mode,
+            order_decisions, render_mode, isa,
             threads, parameters,
         )  # fmt: skip
         self._arena = EpisodeArena(given, wingmen)

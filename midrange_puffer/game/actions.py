@@ -1,6 +1,6 @@
 """An agent's actions, and the fighter's controls that they select."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,8 @@ from midrange_puffer import _core
 
 # "discrete": MultiDiscrete of the levels of the controls, `_core.action_levels`.
 # "continuous": Box of their limits, the controls themselves.
-ACTION_MODES = ("discrete", "continuous")
+# "orders": MultiDiscrete of the heads of an order, orders.py.
+DISCRETE, CONTINUOUS, ORDERS = ACTION_MODES = ("discrete", "continuous", "orders")
 
 _MOST_LEVELS = max(_core.action_levels(_core.MAX_SIDE, _core.MAX_SIDE))
 
@@ -120,15 +121,15 @@ def within_limits(values: np.ndarray, of: Controls) -> np.ndarray:
 
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
     """Returns zeros for actions in the core's type: int32, or float32 if continuous."""
-    return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)
+    return np.zeros(shape, np.float32 if action_mode == CONTINUOUS else np.int32)
 
 
-def check_levels(actions: np.ndarray, levels: Sequence[int], name: str = "actions") -> None:
+def check_levels(actions: np.ndarray, levels: Mapping[str, int], name: str = "actions") -> None:
     """Checks the discrete actions of a caller.
 
     Args:
-        actions: whole numbers [..., controls].
-        levels: how many levels each control has.
+        actions: whole numbers [..., heads].
+        levels: how many levels each head has, by its name: of a control or a part of an order.
         name: name of the actions in error messages.
 
     Raises:
@@ -136,8 +137,7 @@ def check_levels(actions: np.ndarray, levels: Sequence[int], name: str = "action
     """
     # As unsigned numbers, negative levels are large.
     unsigned = actions.view(actions.dtype.str.replace("i", "u"))
-    titles = controls_by_count(len(levels)).names
-    for part, (title, count) in enumerate(zip(titles, levels, strict=True)):
+    for part, (title, count) in enumerate(levels.items()):
         column = unsigned[..., part]
         if column.size and column.max() >= count:
             place = np.argwhere(column >= count)[0]
@@ -152,7 +152,7 @@ def as_actions(
     actions: np.ndarray,
     buffer: np.ndarray,
     name: str = "actions",
-    levels: Sequence[int] | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> np.ndarray:
     """Returns a caller's actions in the type and layout that the core takes.
 

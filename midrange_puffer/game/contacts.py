@@ -10,11 +10,11 @@ import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
-from midrange_puffer.game.simulation import SOURCES, Simulation
+from midrange_puffer.game.simulation import SOURCES, TRACKING, Simulation
 
 # The source of a contact, as an index into SOURCES.
 UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
-TRACKS = (LIVE, MEMORY, LINKED)
+TRACKS = tuple(SOURCES.index(name) for name in TRACKING)
 # Levels of the warning receiver for an enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
 _SAME_BEARING = math.cos(math.radians(0.1))  # 0.1 degrees, far above the rounding of bearings

@@ -50,13 +50,12 @@ class CriticView:
         features: number of features of the agent's own observation, which come first.
         mates: number of further fighters of its side whose observations come next, in their order.
             Those of dead fighters, and of those that the side does not have, are zeros.
-        truth: the observation with full information that comes last; None: there is none.
-        truth_features: number of features of that.
+        truth_features: number of features of the observation with full information, which comes
+            last; 0: there is none.
     """
 
     features: int
     mates: int = 0
-    truth: str | None = None
     truth_features: int = 0
 
     @property
@@ -129,4 +128,4 @@ def critic_view(critic: str, observation: str, parameters: Parameters) -> Critic
             f"{OWN_CRITIC} or {SIDE_CRITIC}"
         )
     truth = observed("default", {**parameters, "sensing": FULL})
-    return CriticView(features, truth=truth, truth_features=len(features_of(truth, *sizes)))
+    return CriticView(features, truth_features=len(features_of(truth, *sizes)))

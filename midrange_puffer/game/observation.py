@@ -10,8 +10,25 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import HEIGHT, HEIGHTS, PLANE, Controls
-from midrange_puffer.game.parameters import FULL, RADAR, has_height, is_team, observed, sizes_of
+from midrange_puffer.game.actions import (
+    CONTINUOUS,
+    DISCRETE,
+    HEIGHT,
+    HEIGHTS,
+    ORDERS,
+    PLANE,
+    Controls,
+)
+from midrange_puffer.game.orders import Heads, heads_in
+from midrange_puffer.game.parameters import (
+    FULL,
+    OPTIONS,
+    RADAR,
+    has_height,
+    is_team,
+    observed,
+    sizes_of,
+)
 
 if TYPE_CHECKING:
     from midrange_puffer.gymnasium_import import gymnasium
@@ -149,12 +166,28 @@ def controls_of(features: int) -> Controls:
     return _CONTROLS_WITH_HEIGHT.get(features, PLANE)
 
 
-def levels_of(features: int) -> tuple[int, ...]:
-    """Returns the numbers of levels of the controls in the games with so many features."""
+def order_heads_of(features: int) -> Heads:
+    """Returns the heads of the orders in the games whose observation has so many features."""
+    rows = rows_of(features)
+    side = enemies_of(rows).rows if rows else 1
+    senses = features in OF_SENSORS or sensing_of(rows) == RADAR
+    return heads_in(senses, side, side, controls_of(features).dimensions)
+
+
+def levels_of(features: int, action_mode: str = DISCRETE) -> dict[str, int]:
+    """Returns the number of levels of each head of an action, by the head's name.
+
+    Args:
+        features: number of features of the game's observation.
+        action_mode: "discrete", whose heads are the controls; or "orders".
+    """
+    if action_mode == ORDERS:
+        return {head: len(words) for head, words in order_heads_of(features).items()}
     rows = rows_of(features)
     side = enemies_of(rows).rows if rows else 1
     controls = controls_of(features)
-    return _core.action_levels(side, side, controls.dimensions, controls.kinds)
+    levels = _core.action_levels(side, side, controls.dimensions, controls.kinds)
+    return dict(zip(controls.names, levels, strict=True))
 
 
 _PLAIN = ("default", "stg")  # observations that begin alike
@@ -255,17 +288,28 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
 
 @dataclass(frozen=True)
 class Spaces:
-    """An agent's spaces: all that a policy needs of its environment."""
+    """An agent's spaces, and all else that a policy needs of its environment.
+
+    Attributes:
+        order_decisions: decisions for which an order is flown; 0 if actions are no orders.
+    """
 
     single_observation_space: "gymnasium.spaces.Box"
     single_action_space: "gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box"
+    order_decisions: int = 0
 
 
 @cache
 def spaces_of(
-    observation: str, action_mode: str = "discrete", red_size: int = 1, blue_size: int = 1
+    observation: str,
+    action_mode: str = DISCRETE,
+    red_size: int = 1,
+    blue_size: int = 1,
+    order_decisions: int = OPTIONS["order_decisions"].default,
 ) -> Spaces:
     """Returns the spaces of an agent with this observation and action mode, for these team sizes.
+
+    `order_decisions` counts with the action mode "orders" only.
 
     Raises:
         KeyError: There is no such observation or action mode.
@@ -273,12 +317,16 @@ def spaces_of(
     from midrange_puffer.gymnasium_import import gymnasium
 
     features = len(features_of(observation, red_size, blue_size))
-    controls = controls_of(features)
-    levels = _core.action_levels(red_size, blue_size, controls.dimensions, controls.kinds)
+    controls, multi = controls_of(features), gymnasium.spaces.MultiDiscrete
     actions = {
-        "discrete": gymnasium.spaces.MultiDiscrete(list(levels)),
-        "continuous": gymnasium.spaces.Box(controls.lowest, controls.highest, dtype=np.float32),
+        DISCRETE: lambda: multi([*levels_of(features).values()]),
+        CONTINUOUS: lambda: gymnasium.spaces.Box(
+            controls.lowest, controls.highest, dtype=np.float32
+        ),
+        ORDERS: lambda: multi([*levels_of(features, ORDERS).values()]),
     }
     return Spaces(
-        gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32), actions[action_mode]
+        gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32),
+        actions[action_mode](),
+        order_decisions if action_mode == ORDERS else 0,
     )

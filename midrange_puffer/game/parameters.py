@@ -14,7 +14,7 @@ from typing import Any
 from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import ACTION_MODES
+from midrange_puffer.game.actions import ACTION_MODES, ORDERS
 from midrange_puffer.game.types import (
     MISSILE,
     checked_load,
@@ -146,9 +146,18 @@ OPTIONS: dict[str, Option] = {
             "action_mode",
             str,
             "discrete",
-            "how the agents act: by levels of rudder, throttle and fire, or by any numbers within "
-            "their ranges",
+            "how the agents act: by levels of rudder, throttle and fire, by any numbers within "
+            "their ranges, or by orders, which are flown as scripted pilots fly",
             choices=ACTION_MODES,
+        ),
+        Option(
+            "order_decisions",
+            int,
+            4,
+            "with action_mode = orders: an order is flown for so many decisions, together one step "
+            "of the agent",
+            1,
+            100,
         ),
     )
 }
@@ -552,6 +561,28 @@ def most_decisions(parameters: Parameters) -> int:
     """
     decision = parameters["physics_dt"] * parameters["substeps"]
     return math.ceil(parameters["time_limit"] / decision) + 1
+
+
+def checked_order_decisions(order_decisions: int, action_mode: str) -> int:
+    """Returns the number of decisions for which an order is flown, 0 if actions are no orders.
+
+    Raises:
+        ValueError: It is not a whole number in its range, or is given where there are no orders.
+    """
+    option = OPTIONS["order_decisions"]
+    low, high = option.minimum or 0, option.maximum or 0
+    if not _is_whole(order_decisions) or not low <= order_decisions <= high:
+        raise ValueError(
+            f"order_decisions = {order_decisions!r}: must be a whole number from {low} to {high}"
+        )
+    if action_mode == ORDERS:
+        return int(order_decisions)
+    if order_decisions != option.default:
+        raise ValueError(
+            f"order_decisions = {order_decisions}: needs action_mode = {ORDERS}, and this is "
+            f"action_mode = {action_mode}"
+        )
+    return 0
 
 
 def checked_seed(seed: int) -> int:

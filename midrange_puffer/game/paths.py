@@ -15,9 +15,16 @@ from midrange_puffer.game.contacts import (
     contact_places,
     note_contacts,
 )
-from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
+from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
-from midrange_puffer.game.types import FIELDS, KINDS, MISSILE, flown_types, parse_types
+from midrange_puffer.game.types import (
+    AIRCRAFT,
+    MISSILE,
+    DrawnTypes,
+    drawn_types,
+    parse_types,
+    types_of,
+)
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
 STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
@@ -33,6 +40,10 @@ ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
 
 _BY_SOURCE = np.full(len(SOURCES), ALONE)  # guidance by source of the contact with the target
 _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
+
+# "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its load -> the name
+# of its type and of the type of the package that this is based on; empty in the plane.
+Types = dict[str, list[list[tuple[str, str]]]]
 
 
 @dataclass
@@ -69,6 +80,7 @@ class FighterPath(BodyPath):
         side: Red (0) or blue (1).
         throttle: Position, 0 to 1.
         ammo: Missiles left.
+        ammo_2, ammo_3: Those of the second and third type in a load; empty without a load.
         died: Time of death [s]; None while it lives.
     """
 
@@ -76,7 +88,14 @@ class FighterPath(BodyPath):
     side: int = 0
     throttle: list[float] = field(default_factory=list)
     ammo: list[int] = field(default_factory=list)
+    ammo_2: list[int] = field(default_factory=list)
+    ammo_3: list[int] = field(default_factory=list)
     died: float | None = None
+
+    def missiles_left(self, index: int = -1) -> tuple[int, ...]:
+        """Returns the missiles of each type in its load that are left at an entry."""
+        others = [values[index] for values in (self.ammo_2, self.ammo_3) if values]
+        return (self.ammo[index] - sum(others), *others)
 
 
 @dataclass
@@ -124,9 +143,7 @@ class Paths:
         missiles: Paths of the missiles.
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
         gravity: Of the game [m/s²].
-        types: "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its
-            load -> the name of its type and of the type of the package that this is based on; empty
-            in the plane.
+        types: The types that the fight has drawn.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -135,6 +152,7 @@ class Paths:
         self.gravity: float = sim.parameters["gravity"]
         self.types, self._motor_times = _types(sim, env)
         self._has_sensors = sim.parameters["sensing"] == RADAR
+        self._has_loads = kinds_of(sim.parameters) > 1
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
         self._now = 0.0  # the time of the last note, as `time` asks the simulation
@@ -166,6 +184,7 @@ class Paths:
         """Adds the simulation's present state to all paths."""
         self._now = self.time
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
+        loads = self._sim.ammo_by_type[self._env] if self._has_loads else None
         missiles = self._missiles()
         if self._has_sensors:
             note_contacts(self.contacts, self._sim, self._env, self._now)
@@ -176,6 +195,11 @@ class Paths:
             self._add(path, fighters, path.number, "fighter")
             path.throttle.append(float(fighters["throttle"][path.number]))
             path.ammo.append(int(fighters["ammo"][path.number]))
+            if loads is not None:
+                for values, left in zip(
+                    (path.ammo_2, path.ammo_3), loads[path.number][1:], strict=True
+                ):
+                    values.append(int(left))
             if not fighters["alive"][path.number]:
                 path.died = self._now
                 killed.append(path)
@@ -363,39 +387,28 @@ class Paths:
         path.lift.append(up)
 
 
-def _types(
-    sim: Simulation, env: int
-) -> tuple[dict[str, list[list[tuple[str, str]]]], list[list[float]]]:
+def _types(sim: Simulation, env: int) -> tuple[Types, list[list[float]]]:
     """Returns the `types` of an engagement, and how long each side's motors burn [s]."""
     red_size, _ = sizes_of(sim.parameters)
-    flown = flown_types(sim.parameters)
-    if flown is None:
+    drawn = drawn_types(sim.core, env)
+    if not drawn:
         return {}, [[sim.parameters["missile_burn_time"]]] * len(SEATS)
+    sides = drawn[0], drawn[red_size]
     changes = parse_types(sim.parameters["types"])
-    drawn = {name: values[env].tolist() for name, values in sim.types.items()}
-    numbers = {kind: [[number] for number in drawn[kind]] for kind in KINDS}
-    numbers[MISSILE] = [numbers[MISSILE][0], numbers[MISSILE][red_size]]
-    for side, load in enumerate(flown.loads):
-        if load:
-            numbers[MISSILE][side] = [number for number, _ in load]
+    fields = types_of(changes)[MISSILE]
 
-    def named(kind: str, number: int) -> tuple[str, str]:
-        name = flown.names[kind][number]
+    def named(name: str) -> tuple[str, str]:
         return name, changes[name].base if name in changes else name
 
-    def burns(side: int, number: int) -> float:
-        fields = dict(zip(FIELDS[MISSILE], flown.fields[MISSILE][number], strict=True))
-        burn = fields["burn_time"] + fields["sustain_time"]
-        return drawn["missile_burn_time_factor"][side * red_size] * burn
+    def burns(side: DrawnTypes, name: str) -> float:
+        burn = fields[name]["burn_time"] + fields[name]["sustain_time"]
+        return side.factors["missile_burn_time_factor"] * burn
 
     types = {
-        kind: [[named(kind, number) for number in of_side] for of_side in numbers[kind]]
-        for kind in KINDS
+        AIRCRAFT: [[named(fighter.aircraft)] for fighter in drawn],
+        MISSILE: [[named(name) for name in side.missiles] for side in sides],
     }
-    motors = [
-        [burns(side, number) for number in of_side] for side, of_side in enumerate(numbers[MISSILE])
-    ]
-    return types, motors
+    return types, [[burns(side, name) for name in side.missiles] for side in sides]
 
 
 def air(z: float) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from midrange_puffer.game.envelope import (
     shots_core,
 )
 from midrange_puffer.game.parameters import Parameters
-from midrange_puffer.game.paths import FighterPath
+from midrange_puffer.game.paths import FighterPath, Types
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
@@ -57,9 +57,7 @@ class FlyOuts:
         types: As of `Paths.types`.
     """
 
-    def __init__(
-        self, parameters: Parameters, types: Mapping[str, list[list[tuple[str, str]]]]
-    ) -> None:
+    def __init__(self, parameters: Parameters, types: Types) -> None:
         self._parameters, self._types = parameters, types
         self._cores: dict[tuple[int, int, int], _core.Core] = {}
 
@@ -88,21 +86,22 @@ class FlyOuts:
         pairs: Sequence[tuple[Flight, Flight]],
         count: int,
         progress: Callable[[int], None] = lambda count: None,
+        kind: int = 0,
+        target: int | None = None,
     ) -> np.ndarray:
-        """Returns launch zones in one against one, by a coarse search.
-
-        They are the ranges of `SHOWN` on every bearing, of the first type in the side's load.
+        """Returns launch zones: the ranges of `SHOWN` on every bearing, by a coarse search.
 
         Args:
             side: The side that fires.
             pairs: Its fighter and the enemy, whose height, course and speed count.
             count: The number of bearings, counter-clockwise from the nose.
             progress: Called with the number of bearings done.
+            kind, target: As of `hits`.
 
         Returns:
             [pairs, edges, bearings], ranges on the ground [m].
         """
-        game = self._game(side, 0, 1 - side)
+        game = self._game(side, kind, 1 - side if target is None else target)
         turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
         shots = [_shots(own, enemy, own.heading + turns) for own, enemy in pairs]
         ahead = np.array([[1.0, 0.0]])

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.orders import ORDER, ORDERS, TARGET, heads_of, parse_order
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PARAMETERS,
+    RADAR,
     checked_num_envs,
     checked_seed,
     checked_threads,
+    fighter_names,
     finite,
     has_height,
     is_team,
@@ -42,6 +45,7 @@ MAX_AGE = 1_000_000_000
 # Source of a contact, in this order: no track yet; the own radar sees the enemy; the track is from
 # memory; the track is lost; in teams, an ally's radar sees the enemy.
 SOURCES = ("unseen", "radar", "memory", "lost", "linked")
+TRACKING = ("radar", "memory", "linked")  # those of a track
 
 _LEAST_COSINE = 1e-3  # of a climb, below which a body has no heading
 
@@ -68,6 +72,8 @@ class Simulation:
             `midrange_puffer.team_rows`.
         threads: number of threads, with the caller's, that step the engagements in parts of 64; the
             result does not depend on it.
+        envelope: True to make the missile envelope, by which orders fire with the permission
+            "tight" in the plane. It takes time, once for each set of parameters.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -83,6 +89,7 @@ class Simulation:
         isa: str = "auto",
         observation: str = "default",
         threads: int = 1,
+        envelope: bool = False,
         **parameters: float | str,
     ) -> None:
         self.parameters = resolve(parameters, Simulation, teams=True)
@@ -95,11 +102,12 @@ class Simulation:
         weights = [seat_weights({name: 1.0}) for name in self._flown_by]
         observation = observed(observation, self.parameters)
         # Building the envelope takes time: only where a pilot or the observation uses it.
-        needed = needs_map(self._flown_by, observation)
-        envelope = core_map(self.parameters) if needed else None
+        needed = envelope or needs_map(self._flown_by, observation)
+        self._has_map = needed or has_height(self.parameters)
+        ranges = core_map(self.parameters) if needed else None
         self._types = flown_types(self.parameters)
         self._core = _core.Core(
-            self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
+            self.parameters, self.num_envs, seed, weights, False, isa, ranges, observation,
             checked_threads(threads), self._types,
         )  # fmt: skip
         self.rewards = np.zeros((self.num_envs, self._core.fighters), np.float32)
@@ -152,6 +160,83 @@ class Simulation:
         with np.errstate(over="ignore"):
             controls = np.require(controls, np.float32, ["C", "ALIGNED"])
         self._core.step_controls(controls, self.rewards)
+
+    def controls_of(
+        self, orders: Mapping[int, str], env: int = 0, controls: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Returns controls for `step` by which fighters follow orders in the next decision.
+
+        An order is for one decision. The fighter flies a course as scripted pilots do, so an order
+        that stands is given before every decision.
+
+        Args:
+            orders: by the fighter's number its order in words, such as "crank free": see
+                `game.orders.parse_order` and docs/orders.md.
+            env: the engagement.
+            controls: controls for all fighters, which are copied; None: all are 0.
+
+        Returns:
+            float32 [num_envs, fighters, controls].
+
+        Raises:
+            ValueError: A word is unknown, or the order speaks of what is not there: an enemy that
+                the fighter does not observe, a radar that does not track it, a dead ally.
+            IndexError: There is no such engagement or fighter.
+        """
+        core, heads = self._core, heads_of(self.parameters)
+        shape = self.num_envs, core.fighters
+        levels = np.full((*shape, core.controls), -1, np.int32)
+        for fighter, text in orders.items():
+            core.get_fighter(env, fighter)  # checks the numbers
+            levels[env, fighter] = parse_order(text, heads)
+        out = np.zeros((*shape, core.controls), np.float32)
+        if controls is not None:
+            out[:] = controls
+        absent = np.zeros(shape, np.uint8)
+        core.controls_of_orders(levels, out, absent)
+        for fighter, text in orders.items():
+            named = dict(zip(heads, levels[env, fighter].tolist(), strict=True))
+            self._check_order(env, fighter, text, named, bool(absent[env, fighter]))
+        return out
+
+    def _check_order(
+        self, env: int, fighter: int, text: str, levels: dict[str, int], is_absent: bool
+    ) -> None:
+        """Raises ValueError if an order speaks of what is not there.
+
+        Args:
+            env, fighter: whose order it is.
+            text: the order.
+            levels: its levels by head.
+            is_absent: True if the core has found that something is missing.
+        """
+        where = f"{fighter_names(sizes_of(self.parameters))[fighter]}: order = {text!r}"
+        if "tight" in text.split() and not self._has_map:
+            raise ValueError(
+                f"{where}: tight needs the missile envelope; Simulation(envelope=True) makes it"
+            )
+        enemies = self._observed_enemies(env, fighter)
+        if levels.get(TARGET, 0) > enemies:
+            raise ValueError(
+                f"{where}: there is no target {levels[TARGET]}, the fighter observes {enemies} "
+                f"enem{'y' if enemies == 1 else 'ies'}"
+            )
+        if is_absent:
+            order = ORDERS[heads_of(self.parameters)[ORDER][levels[ORDER]]]
+            raise ValueError(
+                f"{where}: there is nothing to fly it by: {order.name} is {order.meaning}. An "
+                f"agent's order would be flown {order.otherwise}"
+            )
+
+    def _observed_enemies(self, env: int, fighter: int) -> int:
+        """Returns the number of enemies that a fighter observes: the living, or its tracks."""
+        alive = self.fighters["alive"][env] != 0
+        red = sizes_of(self.parameters)[0]
+        is_enemy = (np.arange(len(alive)) >= red) != (fighter >= red)
+        if self.parameters["sensing"] != RADAR:
+            return int((alive & is_enemy).sum())
+        source = np.atleast_1d(self.contacts["source"][env, fighter])
+        return int(np.isin(source, [SOURCES.index(name) for name in TRACKING]).sum())
 
     def advance(self, substeps: int) -> None:
         """Flies `substeps` physics steps with the last controls: no launches, no outcome.

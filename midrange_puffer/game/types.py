@@ -387,3 +387,39 @@ def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
         },
         loads=[[(order.index(name), count) for name, count in load.items()] for load in loads],
     )
+
+
+@dataclass(frozen=True)
+class DrawnTypes:
+    """The types that one fighter flies.
+
+    Attributes:
+        aircraft: name of the type of its aircraft.
+        missiles: names of the types of missiles that it carries, in the order of its load.
+        factors: by which the engagement multiplies values of these types, by name, such as
+            thrust_factor; 1 without a spread.
+    """
+
+    aircraft: str
+    missiles: tuple[str, ...]
+    factors: dict[str, float]
+
+
+def drawn_types(core: _core.Core, env: int = 0) -> tuple[DrawnTypes, ...]:
+    """Returns what each fighter of an engagement flies; nothing in the plane."""
+    flown = flown_types(core.parameters)
+    if flown is None:
+        return ()
+    fighters = []
+    for number, row in enumerate(core.types()[env]):
+        load = flown.loads[int(number >= core.red_size)]
+        numbers = [number for number, _ in load] or [int(row["missile"])]
+        factors = [name for name in row.dtype.names or () if name.endswith("_factor")]
+        fighters.append(
+            DrawnTypes(
+                flown.names[AIRCRAFT][int(row["aircraft"])],
+                tuple(flown.names[MISSILE][number] for number in numbers),
+                {name: float(row[name]) for name in factors},
+            )
+        )
+    return tuple(fighters)

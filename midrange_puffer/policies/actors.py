@@ -33,12 +33,15 @@ class PolicyModule(nn.Module):
             none.
         is_continuous: True if its actions are numbers, False if they are levels.
         action_size: number of heads of its actions.
+        order_decisions: if its actions are orders, number of decisions for which one is flown; 0
+            if they are controls.
     """
 
     features: int
     memory_size: int
     is_continuous: bool
     action_size: int
+    order_decisions: int = 0
 
     if TYPE_CHECKING:
 
@@ -50,7 +53,7 @@ class PolicyModule(nn.Module):
 
 
 class LevelActor(nn.Linear):
-    """A layer from hidden features to logits [agents, levels] of each control; fire is the last."""
+    """A layer from hidden features to logits [agents, levels] of each head; fire is the last."""
 
     def __init__(self, hidden_size: int, levels: Sequence[int]) -> None:
         super().__init__(hidden_size, sum(levels))

@@ -8,7 +8,7 @@ Inputs of the graph, all float32:
 Outputs, all float32:
 
 * logits `rudder`, `throttle`, `fire` [batch, levels], with height also `climb`; or `mean` and
-  `std` [batch, controls] of these;
+  `std` [batch, controls] of these; or logits of the heads of an order, `order`, `permission` …;
 * `value` [batch, 1];
 * `next_lstm_h`, `next_lstm_c`, if the policy has a memory.
 
@@ -35,8 +35,9 @@ from torch.distributions import Normal
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError, require
 from midrange_puffer.files import read_whole
-from midrange_puffer.game.actions import HEIGHT, controls, controls_in
+from midrange_puffer.game.actions import CONTINUOUS, HEIGHT, ORDERS, controls, controls_in
 from midrange_puffer.game.observation import controls_of, features_of, levels_of
+from midrange_puffer.game.orders import HEADS, heads_of
 from midrange_puffer.game.parameters import is_team, kinds_of, observed, sizes_of
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
@@ -65,7 +66,8 @@ MEANINGS = {
     "clipped to [-1, 1]",
     **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
     **{
-        name: f"logits of the levels of {name} in the metadata's `actions`" for name in HEIGHT.names
+        name: f"logits of the levels of {name} in the metadata's `actions`"
+        for name in (*HEIGHT.names, *HEADS)
     },
     "mean": "of the controls in the order of the metadata's `actions`; not clipped to their ranges",
     "std": "standard deviations of the controls about the mean, each on its own",
@@ -111,14 +113,13 @@ class Graph(nn.Module):
 
 
 def graph_widths(
-    features: int, is_continuous: bool, memory_size: int
+    features: int, action_mode: str, memory_size: int
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width]."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
-    names = controls_of(features).names
-    actions: dict[str, int] = dict(zip(names, levels_of(features), strict=True))
-    if is_continuous:
-        actions = dict.fromkeys(("mean", "std"), len(names))
+    actions: dict[str, int] = dict.fromkeys(("mean", "std"), controls_of(features).count)
+    if action_mode != CONTINUOUS:
+        actions = levels_of(features, action_mode)
     after = {NEXT + name: width for name, width in memory.items()}
     return {"observation": features, **memory}, {**actions, "value": 1, **after}
 
@@ -132,7 +133,8 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     """
     import onnx
 
-    inputs, outputs = graph_widths(policy.features, policy.is_continuous, policy.memory_size)
+    action_mode = entries["env"]["action_mode"]
+    inputs, outputs = graph_widths(policy.features, action_mode, policy.memory_size)
     batch = {0: torch.export.Dim("batch")}
     with _quiet():
         program = torch.onnx.export(
@@ -162,35 +164,48 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
 def explain(entries: Mapping[str, Any]) -> dict[str, object]:
     """Returns the metadata that explain a file to readers: its features and actions."""
     env = entries["env"]
-    sizes, in_team = sizes_of(env), is_team(env)
     observation = observed(env["observation"], env)
-    own = controls_in(env["dimensions"], kinds_of(env))
-    if env["action_mode"] == "continuous":
+    return {
+        "observation": observation,
+        "features": [asdict(feature) for feature in features_of(observation, *sizes_of(env))],
+        "action_mode": env["action_mode"],
+        "actions": _explain_actions(env),
+    }
+
+
+def _explain_actions(env: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+    """Returns the levels or ranges of each head of an action, and its meaning."""
+    if env["action_mode"] == ORDERS:
+        return {
+            head: {"levels": list(words), "meaning": HEADS[head]}
+            for head, words in heads_of(env).items()
+        }
+    in_team, own = is_team(env), controls_in(env["dimensions"], kinds_of(env))
+    if env["action_mode"] == CONTINUOUS:
         key, values = "range", np.stack((own.lowest, own.highest), axis=1)
     else:
-        counts = _core.action_levels(*sizes, own.dimensions, own.kinds)
+        counts = _core.action_levels(*sizes_of(env), own.dimensions, own.kinds)
         levels = np.arange(max(counts))[:, None]
         columns = controls(np.tile(levels, own.count), in_team).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
     meanings = {**ACTIONS, **(AT_TARGETS if in_team else OF_TYPES if own.kinds > 1 else {})}
     return {
-        "observation": observation,
-        "features": [asdict(feature) for feature in features_of(observation, *sizes)],
-        "action_mode": env["action_mode"],
-        "actions": {
-            name: {key: column.tolist(), "meaning": meanings[name]}
-            for name, column in zip(own.names, values, strict=True)
-        },
+        name: {key: column.tolist(), "meaning": meanings[name]}
+        for name, column in zip(own.names, values, strict=True)
     }
 
 
 def describe(policy: PolicyModule, entries: Mapping[str, Any]) -> str:
     """Returns instructions in words for flying with the file."""
     decision = entries["env"]["physics_dt"] * entries["env"]["substeps"]
+    decision *= policy.order_decisions or 1
     how = (
         "draw each control from the normal distribution of its mean and std, or take the mean, and "
         "clip it to its range"
         if policy.is_continuous
+        else "draw a level of each part of an order from the softmax of its logits, or take the "
+        "likeliest; Simulation.controls_of has the controls that follow the order until the next"
+        if policy.order_decisions
         else "draw a level of each control from the softmax of its logits, or take the likeliest"
     )
     memory = (
@@ -264,11 +279,13 @@ class ExportedPolicy(PolicyModule):
             entries = {}
         self.entries = model_file.check_entries(path, entries)
         env = self.entries["env"]
-        self.features = model_file.policy_spaces(env).single_observation_space.shape[0]
-        self.is_continuous = env["action_mode"] == "continuous"
-        self.action_size = controls_of(self.features).count
+        spaces = model_file.policy_spaces(env)
+        self.is_continuous = env["action_mode"] == CONTINUOUS
+        self.action_size = spaces.single_action_space.shape[0]
+        self.order_decisions = spaces.order_decisions
+        self.features = spaces.single_observation_space.shape[0]
         self.memory_size = _memory_size(self.entries, widths[0].get(MEMORY[0], 0), len(data), path)
-        expected = graph_widths(self.features, self.is_continuous, self.memory_size)
+        expected = graph_widths(self.features, env["action_mode"], self.memory_size)
         for what, its, wanted in zip(("inputs", "outputs"), widths, expected, strict=True):
             if its != wanted:
                 raise CheckpointError(
@@ -276,6 +293,7 @@ class ExportedPolicy(PolicyModule):
                     f"expected {wanted}"
                 )
         self._outputs = list(expected[1])
+        self._heads = self._outputs[: self.action_size]  # of levels
         self._check_graph(*expected, path)
 
     def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
@@ -305,7 +323,7 @@ class ExportedPolicy(PolicyModule):
         if self.is_continuous:
             actions = Normal(outputs["mean"], outputs["std"], validate_args=False)
         else:
-            actions = tuple(outputs[name] for name in controls_of(self.features).names)
+            actions = tuple(outputs[name] for name in self._heads)
         return actions, outputs["value"]
 
 

@@ -27,6 +27,7 @@ from midrange_puffer.game.parameters import (
     RULES_VERSION,
     Parameters,
     check,
+    checked_order_decisions,
     neutral_values,
     observed,
     sizes_of,
@@ -49,7 +50,7 @@ FORMAT = "midrange_puffer policy"
 VERSION = 1
 # Options of the environment that determine a policy's shape. For files that are older than an
 # option its default is used.
-SHAPING = ("observation", "action_mode")
+SHAPING = ("observation", "action_mode", "order_decisions")
 # Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
 ENV_KEYS = {*OPTIONS, *PARAMETERS}
@@ -226,12 +227,13 @@ def check_entries(path: Path, entries: object) -> dict[str, Any]:
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
-        if value not in choices:
+        if choices and value not in choices:
             allowed = " or ".join(choices)
             raise CheckpointError(f"{path}: its env.{name} = {value!r}: must be {allowed}")
     try:
         game = {name: check(name, env.get(name, PARAMETERS[name].default)) for name in OBSERVED}
         observed(env["observation"], game)
+        checked_order_decisions(env["order_decisions"], env["action_mode"])
     except ValueError as error:
         raise CheckpointError(f"{path}: its env.{error}") from None
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
@@ -249,7 +251,9 @@ def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> No
 def policy_spaces(env: Parameters) -> Spaces:
     """Returns the spaces of a policy of this [env]."""
     game = {name: env.get(name, PARAMETERS[name].default) for name in OBSERVED}
-    return spaces_of(observed(env["observation"], game), env["action_mode"], *sizes_of(game))
+    decisions = env.get("order_decisions", OPTIONS["order_decisions"].default)
+    observation = observed(env["observation"], game)
+    return spaces_of(observation, env["action_mode"], *sizes_of(game), decisions)
 
 
 def _check_values(

@@ -137,6 +137,7 @@ class Policy(PolicyModule):
         actions: Any = env.single_action_space  # MultiDiscrete, or Box if continuous
         levels = getattr(actions, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
+        self.order_decisions = getattr(env, "order_decisions", 0)
         self.action_size = actions.shape[0]
         self.encoder = mlp(width, hidden_size, hidden_layers)
         if levels is None:
@@ -163,7 +164,8 @@ class Policy(PolicyModule):
         """
         initialise_hidden(self.encoder, self.pooling if self.rows else None)
         layer_init(self.critic, std=1.0)
-        self.actor.initialise(self.fire_bias)
+        # An order fires by permission only where a shot may hit, so no level begins rare.
+        self.actor.initialise(0.0 if self.order_decisions else self.fire_bias)
 
     def forward(
         self, observations: torch.Tensor, state: dict | None = None
@@ -209,6 +211,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
         self.is_continuous, self.action_size = policy.is_continuous, policy.action_size
+        self.order_decisions = policy.order_decisions
         initialise = getattr(policy, "initialise", None)
         if initialise is not None:
             initialise()  # again, because LSTMWrapper has overwritten all weights

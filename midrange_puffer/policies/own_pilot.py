@@ -75,7 +75,11 @@ class OwnPilot:
                 f"expected finite numbers"
             )
         if actions.dtype.kind == "f":
-            return as_actions(actions, action_buffer(shape, "continuous"))
+            controls_given = as_actions(actions, action_buffer(shape, "continuous"))
+            # Beyond its range a rudder would be read as the mark of an order.
+            return np.concatenate(
+                [controls_given[:, :1].clip(-1, 1), controls_given[:, 1:]], axis=1
+            )
         try:
             buffer = action_buffer(shape, "discrete")
             levels = as_actions(actions, buffer, levels=levels_of(features))

@@ -1,14 +1,26 @@
 """Players: policies that fly fighters."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import controls_of, rows_of
+from midrange_puffer.game.orders import as_commands
 from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
+
+
+class Snapshot(NamedTuple):
+    """The state of a player: random numbers, memory, orders and how long they are still flown."""
+
+    random: torch.Tensor
+    memory: dict[str, torch.Tensor]
+    orders: np.ndarray
+    left: np.ndarray
 
 
 class Player:
@@ -16,6 +28,7 @@ class Player:
 
     The policy receives the first `features` features of an observation. In teams, the package's own
     policy receives the whole observation (`any_size`). The package's MLP is computed by C code.
+    A policy that gives orders decides once for each order, and its player repeats the order.
 
     Args:
         policy: from `make_policy`.
@@ -42,14 +55,24 @@ class Player:
             self._network = FrozenNetwork(policy, threads)
         self._random = torch.Generator().manual_seed(seed)
         self._memory = empty_memory(policy, num_envs)
+        # Of a policy that gives orders: for each engagement the order that is flown, and the number
+        # of decisions for which it still is.
+        self._hold = getattr(policy, "order_decisions", 0)
+        controls_here = controls_of(self.features).count
+        self._orders = np.zeros((num_envs if self._hold else 0, controls_here), np.float32)
+        self._left = np.zeros(len(self._orders), int)
 
     def reset(self, envs: np.ndarray) -> None:
         """Clears the memory of the engagements `envs`, int [n], which start anew."""
         for memory in self._memory.values():
             memory[torch.from_numpy(envs)] = 0
+        if self._hold:
+            self._left[envs] = 0
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """Returns the next controls [n, heads] of some engagements, float32, for `Simulation.step`.
+        """Returns the next controls [n, controls] of some engagements, for `Simulation.step`.
+
+        A policy that gives orders returns them as `orders.as_commands`, for `orders.carry_out`.
 
         Args:
             observations: float32 [n, features].
@@ -61,11 +84,25 @@ class Player:
             noise = noise_for(len(envs), heads, is_continuous, "cpu", self._random)
         return self.act_by(noise, observations, envs)
 
-    @torch.inference_mode()
     def act_by(
         self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
     ) -> np.ndarray:
         """Returns the controls for noise from `noise_for`; None: for the likeliest actions."""
+        if not self._hold:
+            return self._decide(noise, observations, envs)
+        due = np.flatnonzero(self._left[envs] == 0)
+        if len(due):
+            drawn = None if noise is None else noise[torch.from_numpy(due)]
+            self._orders[envs[due]] = self._decide(drawn, observations[due], envs[due])
+            self._left[envs[due]] = self._hold
+        self._left[envs] -= 1
+        return self._orders[envs]
+
+    @torch.inference_mode()
+    def _decide(
+        self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
+    ) -> np.ndarray:
+        """Returns new controls or orders, as `act_by`."""
         if self._network is not None:
             actions = self._network.act(observations, noise)
         else:
@@ -73,6 +110,8 @@ class Player:
             actions = (likeliest(outputs) if noise is None else draw(outputs, noise)[0]).numpy()
         if self.policy.is_continuous:
             return within_limits(actions, controls_of(self.features))
+        if self._hold:
+            return as_commands(actions)
         return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()
@@ -92,14 +131,14 @@ class Player:
             memory[rows] = state[name]
         return outputs
 
-    def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """Returns the states of the random numbers and of the memory, for `restore`."""
+    def snapshot(self) -> "Snapshot":
+        """Returns the states of the random numbers, of the memory and of orders, for `restore`."""
         memory = {name: values.clone() for name, values in self._memory.items()}
-        return self._random.get_state(), memory
+        return Snapshot(self._random.get_state(), memory, self._orders.copy(), self._left.copy())
 
-    def restore(self, snapshot: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+    def restore(self, snapshot: "Snapshot") -> None:
         """Restores a snapshot of this player."""
-        random, memory = snapshot
+        random, memory, self._orders[:], self._left[:] = snapshot
         self._random.set_state(random)
         for name, values in memory.items():
             self._memory[name].copy_(values)

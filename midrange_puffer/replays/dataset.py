@@ -23,12 +23,14 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     SEATS,
     Parameters,
+    callsigns,
     has_height,
     is_team,
     sizes_of,
 )
 from midrange_puffer.game.parameters import observed as observation_of
 from midrange_puffer.game.records import summary
+from midrange_puffer.game.types import drawn_types
 from midrange_puffer.policies.contestants import Mixed, is_module
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ AT_ONCE = 256
 FIGHTER_COLUMNS = ("x", "y", "heading", "speed", "alive", "ammunition")
 MISSILE_COLUMNS = ("x", "y", "heading", "speed", "active", "owner", "target")
 HEIGHT_COLUMNS = ("z", "climb_sine")  # after the others, in games with height
+LOAD_COLUMNS = ("kind",)  # after these, of missiles: the place of its type in the load of its owner
 
 
 def check_new(dataset_id: str) -> None:
@@ -96,7 +99,11 @@ def _has_levels(contestant: "Contestant") -> bool:
     if isinstance(contestant, Mixed):
         flyers = [outsider.flyer for outsider in contestant.outsiders]
         return contestant.shares.keys() == {"agent"} and all(map(_has_levels, flyers))
-    return is_module(contestant) and not contestant.is_continuous
+    return (
+        is_module(contestant)
+        and not contestant.is_continuous
+        and not getattr(contestant, "order_decisions", 0)
+    )
 
 
 def record(
@@ -187,15 +194,16 @@ def _create(dataset_id: str, plan: Plan, episodes: "list[EpisodeBuffer]") -> "Mi
         {
             "features": [feature.name for feature in features],
             "fighter_columns": FIGHTER_COLUMNS + _height_columns(plan.parameters),
-            "missile_columns": MISSILE_COLUMNS + _height_columns(plan.parameters),
+            "missile_columns": MISSILE_COLUMNS + _height_columns(plan.parameters, LOAD_COLUMNS),
             "seed": plan.seed,
         }
     )
     return dataset
 
 
-def _height_columns(parameters: Parameters) -> tuple[str, ...]:
-    return HEIGHT_COLUMNS if has_height(parameters) else ()
+def _height_columns(parameters: Parameters, more: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Returns the columns of games with height, with `more`; none in the plane."""
+    return HEIGHT_COLUMNS + more if has_height(parameters) else ()
 
 
 def _spaces(plan: Plan) -> Spaces:
@@ -231,20 +239,24 @@ class _Log:
         self.missiles: list[np.ndarray] = []
         self.controls: list[np.ndarray] = []
         self.rewards: list[np.ndarray] = []
+        self.types: list[dict[str, Any]] = []  # of each engagement; empty in the plane
 
     def follow(
         self, _: int, core: _core.Core, controls: np.ndarray | None, rewards: np.ndarray
     ) -> None:
         """Adds the state, and, after a decision, the controls and rewards."""
+        if not self.observations and has_height(core.parameters):
+            self.types = [_types_of(core, env) for env in range(core.num_envs)]
         shape = (core.num_envs, core.fighters, core.features)
         seen = np.empty(shape, np.float32)
         core.observe_all(seen.reshape(-1, core.features))
         self.observations.append(seen[:, :, : self._features])
         fighters, missiles = core.read("fighter"), core.read("missile")
-        high = _height_columns(core.parameters)
-        self.fighters.append(_columns(fighters, FIGHTER_COLUMNS + high))
+        columns = FIGHTER_COLUMNS + _height_columns(core.parameters)
+        self.fighters.append(_columns(fighters, columns))
+        columns = MISSILE_COLUMNS + _height_columns(core.parameters, LOAD_COLUMNS)
         flying = missiles["active"][..., None] != 0
-        self.missiles.append(_columns(missiles, MISSILE_COLUMNS + high) * flying)
+        self.missiles.append(_columns(missiles, columns) * flying)
         if controls is None:
             return
         controls = controls.copy()
@@ -254,6 +266,21 @@ class _Log:
             controls = np.stack(commands, axis=-1).astype(np.float32)
         self.controls.append(controls)
         self.rewards.append(rewards.copy())
+
+
+def _types_of(core: _core.Core, env: int) -> dict[str, Any]:
+    """Returns what the fighters of an engagement fly, as entries of its episodes.
+
+    Of red, for example: "red_aircraft" is a name, "red_missiles" are names, separated by commas in
+    the order of the load, and "red_thrust_factor" is a number. In teams names begin with "red_0".
+    """
+    entries: dict[str, Any] = {}
+    names = callsigns(sizes_of(core.parameters))
+    for name, fighter in zip(names, drawn_types(core, env), strict=True):
+        entries[f"{name}_aircraft"] = fighter.aircraft
+        entries[f"{name}_missiles"] = ",".join(fighter.missiles)
+        entries |= {f"{name}_{factor}": value for factor, value in fighter.factors.items()}
+    return entries
 
 
 def _columns(state: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -309,7 +336,9 @@ def _fly(
             episodes.append(EpisodeBuffer(**common, **own))
             names = dict(zip(SEATS, flown_by, strict=True))
             score = float(scores[seat][env])
-            about.append({"seat": SEATS[seat], "fighter": fighter, "score": score, **names})
+            types = log.types[env] if log.types else {}
+            entries = {"seat": SEATS[seat], "fighter": fighter, "score": score}
+            about.append({**entries, **names, **types})
     return episodes, about
 
 

@@ -20,6 +20,7 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.types import DrawnTypes, drawn_types
 from midrange_puffer.replays.format import (
     HEADER,
     LARGEST,
@@ -92,6 +93,11 @@ class Replay:
         sim = Simulation(1, self.seed, *sides, **self.parameters)
         sim.start(0, self.engagement, self.episode)
         return sim
+
+    @property
+    def types(self) -> tuple[DrawnTypes, ...]:
+        """The types that each fighter flies, with the factors drawn; empty in the plane."""
+        return drawn_types(self.simulation().core)
 
     def play(self, sim: Simulation | None = None) -> Iterator[Simulation]:
         """Flies the engagement again; yields the simulation after each decision.

@@ -2,7 +2,8 @@
 
 Policies decide every `substeps` physics steps (0.5 s), which is slow for a human. A fight with a
 human has a decision every physics step. A policy in it acts every `substeps` steps, as in
-training, and holds its rudder and throttle in between. Scripted pilots, whose rules do not depend
+training, and holds its rudder and throttle in between; its orders are flown anew at every step.
+Scripted pilots, whose rules do not depend
 on decisions, act at every step. A fight without a human is flown as configured: a seed gives the
 same fight that `plot` draws.
 
@@ -20,6 +21,7 @@ import numpy as np
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
+from midrange_puffer.game.orders import are_orders, carry_out
 from midrange_puffer.game.parameters import (
     HUMAN,
     SEATS,
@@ -28,6 +30,7 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     has_height,
     is_team,
+    loads_of,
     resolve,
     sizes_of,
 )
@@ -61,14 +64,14 @@ class _Mark:
     crews: list[Any]
 
 
-def copy_bodies(fight: Simulation, copy: Simulation, env: int = 0) -> None:
-    """Copies all bodies of a simulation's first engagement to engagement `env` of another one."""
+def _copy_bodies(fight: Simulation, copy: Simulation) -> None:
+    """Copies all bodies of a simulation's first engagement to that of another one."""
     own, other = fight.core, copy.core
     for number in range(own.fighters):
-        other.set_fighter(env, number, own.get_fighter(0, number))
-    active = own.read("missile")["active"][0] | other.read("missile")["active"][env]
+        other.set_fighter(0, number, own.get_fighter(0, number))
+    active = own.read("missile")["active"][0] | other.read("missile")["active"][0]
     for slot in np.flatnonzero(active):
-        other.set_missile(env, slot, own.get_missile(0, slot))
+        other.set_missile(0, slot, own.get_missile(0, slot))
 
 
 class PlayerCrew:
@@ -86,7 +89,7 @@ class PlayerCrew:
         self.fighters, self.player = np.array(fighters), player
 
     def commands(self, sim: Simulation) -> np.ndarray:
-        """Returns the fighters' next controls in a fight, float32 [n, controls]."""
+        """Returns the fighters' next controls in a fight, or orders, float32 [n, controls]."""
         observations = sim.observe()[0, self.fighters]
         return self.player.act(observations, np.arange(len(self.fighters)))
 
@@ -131,7 +134,7 @@ class PilotCrew:
 
     def commands(self, sim: Simulation) -> np.ndarray:
         """Returns the fighters' next controls, as `PlayerCrew.commands`."""
-        copy_bodies(sim, self._copy)
+        _copy_bodies(sim, self._copy)
         self._copy.step()
         given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
         names = controls_in(sim.parameters["dimensions"]).names
@@ -323,7 +326,9 @@ class Session:
         )
         self._begin_stream()
         self._crews = self._make_crews()
-        self._targets: dict[int, int | None] = {}  # chosen by humans, by fighter
+        # Chosen by humans, by fighter: the enemy, and the place in its load of the type of missile.
+        self._targets: dict[int, int | None] = {}
+        self._kinds: dict[int, int] = {}
         self.commands[:] = 0
         self.commands[:, self._columns["throttle"]] = self.sim.fighters["throttle"][0]
         self._due = 0.0  # s of the fight still to be flown
@@ -366,20 +371,6 @@ class Session:
         """Returns the fighter that a human flies on a fighter's side; None if none does."""
         return next((human for human in self.humans if human in self.side_of(fighter)), None)
 
-    def copies(self, count: int, substeps: int) -> Simulation:
-        """Returns engagements from this fight's start, whose fighters are all agents.
-
-        They have the types of aircraft and missiles that the fight has drawn.
-
-        Args:
-            count: The number of engagements.
-            substeps: Physics steps of their decisions.
-        """
-        sim = Simulation(count, self._seed, **dict(self._game, substeps=substeps))
-        for env in range(count):
-            sim.start(env, self.engagement)
-        return sim
-
     # Controls of humans
 
     def take_over(self, fighter: int) -> None:
@@ -405,6 +396,25 @@ class Session:
             return enemy
         return nearest_nose(self.sim, fighter)
 
+    def missiles_left(self, fighter: int) -> tuple[int, ...]:
+        """Returns the missiles that a fighter has left of each type in its load."""
+        types = len(loads_of(self._game)[int(fighter >= sizes_of(self._game)[0])])
+        return self.paths.fighters[fighter].missiles_left()[:types]
+
+    def kind(self, fighter: int) -> int:
+        """Returns the place in its load of the type of a fighter's shots.
+
+        It is the chosen one while missiles of it are left, else the first that is left.
+        """
+        kind = self._kinds.get(fighter, 0)
+        return kind if self.missiles_left(fighter)[kind] else first_type_left(self.sim, fighter)
+
+    def choose_next_kind(self, fighter: int) -> None:
+        """Chooses the next type in its load, of which missiles are left, for a fighter's shots."""
+        left, kind = self.missiles_left(fighter), self.kind(fighter)
+        after = ((kind + step) % len(left) for step in range(1, len(left)))
+        self._kinds[fighter] = next((place for place in after if left[place]), kind)
+
     def steer(self, fighter: int, rudder: float) -> None:
         """Sets a human's rudder, 1 left to -1 right."""
         self.commands[fighter, self._columns["rudder"]] = rudder
@@ -419,11 +429,8 @@ class Session:
         self.commands[lever] = np.clip(self.commands[lever] + change, 0, 1)
 
     def fire(self, fighter: int) -> None:
-        """Commands one launch at the fighter's `target`, with the next decision.
-
-        Of a load the first type that is left is launched.
-        """
-        enemy, shot = self.target(fighter), 1 + first_type_left(self.sim, fighter)
+        """Commands one launch of its `kind` at the fighter's `target`, with the next decision."""
+        enemy, shot = self.target(fighter), 1 + self.kind(fighter)
         if is_team(self.sim.parameters) and enemy is not None:
             shot = shot_at(self.sim, fighter, enemy)
         self.commands[fighter, FIRE] = shot
@@ -458,12 +465,15 @@ class Session:
                 commands = crew.commands(self.sim)
                 flies = ~np.isin(crew.fighters, self.humans)
                 self.commands[crew.fighters[flies]] = commands[flies]
+        free = ~are_orders(self.commands)  # an order stands until its crew gives the next
         if given is not None:
-            self.commands[:] = given
-        self.sim.step(self.commands[None])
-        self.recorder.add(self.commands)
+            self.commands[free] = given[free]
+        flown = self.commands.copy() if given is None else np.array(given, np.float32)
+        carry_out(self.sim.core, flown[None])
+        self.sim.step(flown[None])
+        self.recorder.add(flown)
         self.paths.note()
-        self.commands[:, FIRE] = 0
+        self.commands[free, FIRE] = 0
         if len(self.recorder) % self._mark_interval == 0:
             self._set_mark()
 

@@ -73,7 +73,7 @@ class Fights:
         names = fighter_names(sizes_of(sim.parameters))
         self.seats = {names[number]: number for number in session.agents}
         self._controls = controls_in(sim.parameters["dimensions"])
-        self._fire_levels = levels_of(sim.core.features)[-1]
+        self._fire_levels = levels_of(sim.core.features)[FIRE]
         self._changed = threading.Condition(threading.RLock())
         self._given: dict[int, int] = {}  # the decision of each seat's last controls, by fighter
         self._results: Counter[str] = Counter()

@@ -31,9 +31,11 @@ def slant_range(path: BodyPath, other: BodyPath) -> tuple[np.ndarray, np.ndarray
 
 
 def draw_panels(figure: "Figure | SubFigure", paths: Paths) -> None:
-    """Draws height, energy height and range over time, one below the other."""
+    """Draws height, energy height and range over time, one below the other.
+
+    In teams the ranges are those of missiles alone.
+    """
     panels = figure.subplots(3, sharex=True)
-    red, blue = paths.fighters
     for path in paths.fighters:
         _draw_fighter(panels[0], path, np.array(path.z))
         _draw_fighter(panels[1], path, energy_height(path, paths.gravity))
@@ -41,13 +43,12 @@ def draw_panels(figure: "Figure | SubFigure", paths: Paths) -> None:
         _draw_missile(panels[0], missile, np.array(missile.times), np.array(missile.z), paths)
         target = paths.fighters[missile.target]
         _draw_missile(panels[2], missile, *slant_range(missile, target), paths)
-    times, ranges = slant_range(red, blue)
-    panels[2].plot(times, ranges / 1000, color="0.2", lw=1.8, zorder=4)
-    titles = (
-        "height [km]; thin: missiles",
-        "energy height z + v²/2g [km]",
-        f"range [km] of {SEATS[0]} and {SEATS[1]}; thin: of missiles to their targets",
-    )
+    last = "range of missiles to their targets [km]"
+    if len(paths.fighters) == len(SEATS):
+        times, ranges = slant_range(*paths.fighters)
+        panels[2].plot(times, ranges / 1000, color="0.2", lw=1.8, zorder=4)
+        last = f"range [km] of {SEATS[0]} and {SEATS[1]}; thin: of missiles to their targets"
+    titles = ("height [km]; thin: missiles", "energy height z + v²/2g [km]", last)
     for axes, title in zip(panels, titles, strict=True):
         axes.set_title(title, fontsize=10, loc="left")
         axes.grid(color="0.9", lw=0.7)

@@ -7,6 +7,7 @@ import numpy as np
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime
 from midrange_puffer.show.figures import COLOURS, new_figure, outlined
+from midrange_puffer.show.heights import HIGHEST, SHADES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
     """Draws a graph: the fronts of the threat cone, own and escape paths, missiles in the air.
 
     An escape path outside the cone outruns the shot. A missile whose path turns dotted can no
-    longer reach its target.
+    longer reach its target. With height, dots have the colours of heights.
     """
     figure = new_figure(9, 7.5)
     axes = figure.add_subplot(projection="3d", computed_zorder=False)
@@ -29,12 +30,14 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
     _draw_fighter(axes, graph)
     for missile in graph.missiles:
         _draw_missile(axes, graph.times, missile)
+    if graph.has_height:
+        _draw_heights(axes, graph)
     _draw_frame(axes, graph, title)
     return figure
 
 
 def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: Any) -> None:
-    """Draws a line through positions [n, 2] in m and times [n] in s."""
+    """Draws a line through positions [n, 2] or [n, 3] in m and times [n] in s."""
     axes.plot(points[:, 0] / 1000, points[:, 1] / 1000, times, **style)
 
 
@@ -63,8 +66,9 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
         colour = SAFE if safe else DANGER
         _line(axes, path, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
         style = {"color": colour, "ha": "center", "va": "top", **outlined(2.5)}
-        x, y = path[-1] / 1000
-        axes.text(x, y, graph.times[-1], side, **style)
+        x, y, *height = path[-1] / 1000
+        words = "\n".join([side, *(f"{z:.1f} km" for z in height)])
+        axes.text(x, y, graph.times[-1], words, **style)
         if graph.shots is not None:
             _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
 
@@ -81,6 +85,25 @@ def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction)
     if missile.hits:
         end = np.flatnonzero(np.isfinite(missile.points[:, 0]))[-1]
         _line(axes, missile.points[[end]], times[[end]], color=colour, marker="*", ms=12)
+
+
+def _draw_heights(axes: "Axes3D", graph: SpaceTime) -> None:
+    """Draws a dot in the colour of its height at each point of paths and fronts, and the scale."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    paths = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
+    times = [graph.times] * len(paths)
+    if graph.fronts is not None:
+        paths.extend(graph.fronts)
+        times.extend(
+            np.full(len(front), time) for front, time in zip(graph.fronts, graph.times, strict=True)
+        )
+    points, places = np.vstack(paths) / 1000, np.concatenate(times)
+    colours = LinearSegmentedColormap.from_list("heights", [np.array(c) / 255 for c in SHADES])
+    x, y, z = points.T
+    scale: dict[str, Any] = {"zs": places, "c": z, "vmin": 0, "vmax": HIGHEST / 1000}
+    dots = axes.scatter(x, y, s=14, cmap=colours, depthshade=False, **scale)
+    axes.figure.colorbar(dots, ax=axes, label="height [km]", shrink=0.5, pad=0.08, extend="max")
 
 
 def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
@@ -101,8 +124,8 @@ def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
         enemy = SEATS[1 - graph.seat]
         axes.plot([], [], [], ls="", label=f"{enemy} has nothing to launch")
     else:
-        paths.append(graph.fronts.reshape(-1, 2))
-    points = np.concatenate(paths) / 1000
+        paths.extend(graph.fronts)
+    points = np.concatenate(paths)[:, :2] / 1000
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     middle, half = (low + high) / 2, max(*(high - low), 2) / 2 * 1.02
     axes.set(

@@ -48,8 +48,12 @@ CYCLES = "cycles, each scoring above one half against the next by its 95 % inter
 NAMES = ("rock", "paper", "scissors", "dust")
 
 
+@pytest.mark.nightly
 def test_the_anchors_are_what_the_pilots_round_robin_gives():
-    """The core is bit-exact, so that it gives the same everywhere."""
+    """The core is bit-exact, so that it gives the same everywhere.
+
+    The hashes of tests/core/test_determinism.py tell in every run whether pilots fly as before.
+    """
     assert is_standard(resolve({"reward_threat": 0}))
     assert rate_pilots(resolve({})) == ANCHORS
     assert (*ANCHORS, "patient") == PILOTS

@@ -4,6 +4,7 @@ import re
 import runpy
 import sys
 import threading
+import time
 
 import pytest
 from places import EXAMPLES
@@ -25,6 +26,7 @@ def start(capsys, *words: str) -> tuple[threading.Thread, list[str], list[int]]:
     thread.start()
     text = ""
     while "curl" not in text and thread.is_alive():
+        time.sleep(0.02)
         text += capsys.readouterr().out
     return thread, text.splitlines(), statuses
 
@@ -43,7 +45,7 @@ def test_the_example_wins_served_fights_that_are_recorded(capsys, monkeypatch, t
     assert re.search(
         r"^fight 1: win\. The fight is over after \d+ s\. Your side has won\.$", out, re.M
     )
-    assert out.endswith("red won 2, blue 0, draws 0; red's score 1.000\n")
+    assert "red won 2, blue 0, draws 0; red's score 1.000\n" in out
     for number in range(2):
         replay = Replay.read(tmp_path / f"fight_{number:04d}.replay")
         assert (replay.names, replay.outcome) == (("agent", "weave"), "red wins")

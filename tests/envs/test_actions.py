@@ -6,7 +6,7 @@ from quick_fights import LEVELS, SHORT, same
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.envs.crews import FlownGroup
-from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
+from midrange_puffer.envs.groups import Acts, Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import PLANE, as_actions, controls
 from midrange_puffer.game.parameters import SEATS, resolve, seat_weights
 
@@ -169,10 +169,10 @@ def make_group(kind: str, seat: int) -> Group:
         weights[1 - seat] = seat_weights({"weave": 1.0})
     core = _core.Core(resolve(SHORT), NUM_ENVS, SEED, weights, True, "auto")
     if kind == "pilot":
-        return Group(core, seat, "continuous")
+        return Group(core, seat, Acts("continuous"))
     if kind == "self":
-        return SelfGroup(core, "continuous", alone=True)
-    return FlownGroup(core, seat, "continuous", lambda seed, size: Straight(), SEED)
+        return SelfGroup(core, Acts("continuous"), alone=True)
+    return FlownGroup(core, seat, Acts("continuous"), lambda seed, size: Straight(), SEED)
 
 
 @pytest.mark.parametrize(("kind", "seat"), [("pilot", 0), ("pilot", 1), ("self", 0), ("flown", 1)])

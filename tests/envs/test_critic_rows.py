@@ -5,7 +5,8 @@ import pytest
 
 from midrange_puffer import Midrange, _core
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import resolve, seat_weights
+from midrange_puffer.game.parameters import observed, resolve, seat_weights
+from midrange_puffer.game.types import flown_types
 
 SPREAD = {"start_spacing_min": 500.0, "start_spacing_max": 900.0}
 NEAR = {"start_range_min": 5000.0, "start_range_max": 9000.0, "time_limit": 60.0}
@@ -38,16 +39,19 @@ def test_a_side_shares_what_its_living_fighters_observe():
         np.testing.assert_array_equal(row[features:], expected.ravel())
 
 
+@pytest.mark.parametrize("dimensions", [2, 3])
 @pytest.mark.parametrize("size", [1, 2])
-def test_the_truth_is_what_a_fighter_would_observe_without_sensors(size):
+def test_the_truth_is_what_a_fighter_would_observe_without_sensors(size, dimensions):
     """The state of each fight, set in a game with full information, is observed the same."""
-    game = {"red_size": size, "blue_size": size, **NEAR, **(SPREAD if size > 1 else {})}
+    game = {"red_size": size, "blue_size": size, "dimensions": dimensions, **NEAR}
+    game |= SPREAD if size > 1 else {}
     env = flown(Midrange(40, "shooter", sensing="radar", critic="truth", **game), 25)
     core, full = env._groups[0].core, resolve({**game, "sensing": "full"}, teams=True)
-    observation = "team" if size > 1 else "default"
+    observation = observed("default", full)
     names = [feature.name for feature in features_of(observation, size, size)]
     agents = [seat_weights({"agent": 1.0})] * (2 * size)
-    other = _core.Core(full, 40, 0, agents, False, "auto", None, observation)
+    types = flown_types(full)
+    other = _core.Core(full, 40, 0, agents, False, "auto", None, observation, types=types)
     for place in range(40):
         for fighter in range(core.fighters):
             other.set_fighter(place, fighter, core.get_fighter(place, fighter))

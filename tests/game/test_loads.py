@@ -127,7 +127,7 @@ def test_actions_and_features_are_of_the_kinds():
         env = Midrange(num_envs=2, opponent="self", blue_missiles=load, **HEIGHT)
         count = env.single_observation_space.shape[0]
         assert env.single_action_space.nvec.tolist() == [5, 5, 3, 1 + kinds]
-        assert levels_of(count) == (5, 5, 3, 1 + kinds)
+        assert tuple(levels_of(count).values()) == (5, 5, 3, 1 + kinds)
         assert controls_of(count).kinds == kinds
         assert count == len(HEIGHT_FEATURES) + 4 * kinds * (kinds > 1)
         box = Midrange(blue_missiles=load, action_mode="continuous", **HEIGHT).single_action_space

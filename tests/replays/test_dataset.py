@@ -132,6 +132,39 @@ def test_the_truth_is_what_a_simulation_shows():
 
 
 @NEEDED
+def test_with_height_the_truth_has_the_types_of_missiles_and_of_each_fight():
+    import minari
+
+    game = {"dimensions": 3, "red_missiles": "short:1,long:2", "blue_aircraft": "light:1,heavy:1",
+            "missile_spread": 0.2, "time_limit": 90, "start_range_min": 15_000,
+            "start_range_max": 20_000}  # fmt: skip
+    record("height-v0", plan("crank", "ace", (0, 1), **game))
+    loaded = minari.load_dataset("height-v0")
+    columns = loaded.storage.metadata["missile_columns"]
+    aircraft, kinds = set(), set()
+    for first in range(0, len(loaded), 2):
+        red, blue = loaded[first], loaded[first + 1]
+        [entry] = loaded.storage.get_episode_metadata([first])
+        sim = Simulation(1, entry["seed"], **game)
+        sim.start(0, entry["options"]["engagement"])
+        names, drawn = sim.type_names, {name: values[0] for name, values in sim.types.items()}
+        assert entry["red_missiles"] == "short,long"
+        for side, name in enumerate(("red", "blue")):
+            assert entry[f"{name}_aircraft"] == names["aircraft"][drawn["aircraft"][side]]
+            for factor in ("missile_thrust_factor", "thrust_factor"):
+                assert entry[f"{name}_{factor}"] == drawn[factor][side]
+        aircraft.add(entry["blue_aircraft"])
+        for step, both in enumerate(zip(red.actions, blue.actions, strict=True)):
+            sim.step(np.stack(both)[None])
+            missiles = dict(zip(columns, red.infos["missiles"][step + 1].T, strict=True))
+            for name in ("z", "active", "kind"):
+                assert (missiles[name] == sim.missiles[name][0]).all()
+            kinds |= set(missiles["kind"][missiles["owner"] == 0].tolist())
+    assert aircraft == {"light", "heavy"}
+    assert kinds == {0, 1}
+
+
+@NEEDED
 def test_teams():
     import minari
 

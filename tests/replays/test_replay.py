@@ -305,3 +305,19 @@ def test_an_agent_and_its_wingmen_are_one_pilot_each():
     assert again.names == ("agent, evader", "ace")
     named, _ = team_fights.record(sized(3, 2), WINGMEN, seed=2, names=("Ann", "Bob"))
     assert Replay.from_bytes(named.to_bytes()).names == ("Ann", "Bob")
+
+
+def test_a_replay_tells_the_types_that_its_fight_has_drawn():
+    game = {"dimensions": 3, "red_missiles": "medium:4,long:2", "blue_aircraft": "light:1,heavy:1"}
+    game |= {"aircraft_spread": 0.2, "time_limit": 5}
+    drawn = set()
+    for seed in range(4):
+        replay, _ = record(("crank", "ace"), seed=seed, controls=lambda rng: None, **game)
+        sim = Simulation(1, seed, **game)
+        red, blue = Replay.from_bytes(replay.to_bytes()).types
+        assert (red.aircraft, red.missiles) == ("light", ("medium", "long"))
+        assert blue.aircraft == sim.type_names["aircraft"][sim.types["aircraft"][0, 1]]
+        assert blue.factors["drag_factor"] == sim.types["drag_factor"][0, 1] != 1
+        drawn.add(blue.aircraft)
+    assert drawn == {"light", "heavy"}
+    assert record(("crank", "ace"), seed=0, controls=lambda rng: None, time_limit=5)[0].types == ()

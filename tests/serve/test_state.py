@@ -109,11 +109,11 @@ def test_with_sensors_enemies_are_where_the_picture_has_them(game):
     assert met
 
 
-def twins(change: str) -> list[dict]:
+def twins(change: str, game: str) -> list[dict]:
     """States of two fights that are equal but for something that red cannot know."""
     states = []
     for changes in (False, True):
-        sim = Simulation(1, 5, "straight", "straight", sensing="radar")
+        sim = Simulation(1, 5, "straight", "straight", **GAMES[game])
         sim.set_fighter(0, 0, x=0, y=0, heading_deg=0)
         sim.set_fighter(0, 1, x=-70_000, y=0, heading_deg=180)  # behind red, flying away
         sim.step()
@@ -127,9 +127,10 @@ def twins(change: str) -> list[dict]:
     return states
 
 
+@pytest.mark.parametrize("game", ["sensors", "sensors with height"])
 @pytest.mark.parametrize("change", ["place", "ammunition", "missile"])
-def test_hidden_things_change_nothing_and_a_planted_leak_would(change, monkeypatch):
-    one, other = twins(change)
+def test_hidden_things_change_nothing_and_a_planted_leak_would(change, game, monkeypatch):
+    one, other = twins(change, game)
     assert one == other
     assert describe(one) == describe(other)
 
@@ -141,7 +142,7 @@ def test_hidden_things_change_nothing_and_a_planted_leak_would(change, monkeypat
         return honest(self, fighter) | {"leak": [truth, sim.missiles["active"].tolist()]}
 
     monkeypatch.setattr(Reader, "state", leaking)
-    one, other = twins(change)
+    one, other = twins(change, game)
     assert one != other
 
 

@@ -1,6 +1,8 @@
 """The page of a fight with height: heights beside the bodies, and the view from the side."""
 
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from pages import columns, go, is_shown, picture, status, text, unpack
 from replays import record
 
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
-from midrange_puffer.show.page import write_page
+from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.show.heights import HIGHEST, SHADES
+from midrange_puffer.show.page import ASSETS, write_page
 from midrange_puffer.show.page.content import BEARINGS, FLOWN_BEARINGS, collect
 
 # Of the International Standard Atmosphere (ISO 2533): height [m], speed of sound [m/s].
@@ -47,7 +51,15 @@ def test_the_data_are_the_paths(replay):
             assert set(found) >= set(BODY)
             for name in BODY:
                 np.testing.assert_array_equal(found[name], np.float32(getattr(path, name)))
-    assert fight["graphs"] == []
+    graph = spacetime(replay.simulation(), seat=1)
+    packed = fight["graphs"][1]
+    for name, expected in (
+        ("own", graph.own),
+        ("escapes", graph.escapes),
+        ("fronts", graph.fronts),
+    ):
+        points = unpack(packed[name])[0] + unpack(packed["origins"])[0]
+        np.testing.assert_allclose(points, expected, atol=1)
     for height, speed in SOUND:
         sound = np.interp(height, fight["sound"]["heights"], fight["sound"]["speeds"])
         assert sound == pytest.approx(speed, abs=0.05)
@@ -61,7 +73,7 @@ def test_zones_are_where_shots_hit(replay):
     died = min(path.died for path in paths.fighters if path.died is not None)
     fly_outs, found, sure = FlyOuts(replay.parameters, paths.types), [], []
     for row, ranges in enumerate(zones):
-        time = row * fight["interval"]
+        time = row * fight["zoneInterval"]
         for side, path in enumerate(paths.fighters):
             is_out = time >= died or not path.ammo[path.at(time)]
             assert np.isnan(ranges[side]).all() == np.isnan(ranges[side]).any() == is_out
@@ -135,19 +147,37 @@ def test_the_view_from_the_side_has_red_at_the_left_and_heights_to_scale(page, r
 
 @NEEDED
 def test_views_that_height_lacks_are_left_out(page):
-    for element in ("view-red", "view-blue", "picture", "graph"):
+    for element in ("picture", "graph"):
         assert not is_shown(page, element)
-    assert "With height there is no space-time graph" in text(page, "caption")
     assert "at its present height, course and speed" in text(page, "caption")
     before = picture(page, "plane")
-    for key in ("v", "1", "2", "k"):
-        page.press(key)
-    go(page, "view=spacetime")
-    assert is_shown(page, "side")
+    page.press("k")
     assert picture(page, "plane") == before
     page.press("z")
     assert picture(page, "plane") != before
     assert "R_NEZ" not in text(page, "caption")
+
+
+@NEEDED
+def test_the_graph_takes_the_place_of_both_views(page):
+    go(page, "t=4&view=spacetime&seat=blue")
+    assert is_shown(page, "graph")
+    for element in ("plane", "side"):
+        assert not is_shown(page, element)
+    assert "at any height" in text(page, "caption")
+    page.press("v")
+    for element in ("plane", "side"):
+        assert is_shown(page, element)
+
+
+def test_the_page_has_the_colours_of_heights_that_plots_have():
+    script = (ASSETS / "canvas.js").read_text()
+    [highest], [shades] = (
+        re.findall(r"HIGHEST = (\d+);", script),
+        re.findall(r"SHADES = (.*);", script),
+    )
+    assert float(highest) == HIGHEST
+    assert tuple(map(tuple, json.loads(shades))) == SHADES
 
 
 @NEEDED

@@ -13,13 +13,13 @@ from midrange_puffer.commands import play
 from midrange_puffer.game.parameters import EASY, LADDER
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts
+from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, Session
-from midrange_puffer.show.play.ahead import Ahead
 from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zone_of
 from midrange_puffer.show.play.loop import launch_words
 from midrange_puffer.show.play.overlay import draw_help
-from midrange_puffer.show.play.threats import Threat, advice, find_threats_ahead
+from midrange_puffer.show.play.threats import Threat, advice, find_threats
 from midrange_puffer.show.view.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("display")
@@ -70,10 +70,57 @@ def test_the_help_has_the_keys_of_height(monkeypatch):
 
     monkeypatch.setattr(Canvas, "text", text)
     draw_help(pygame.Surface(SIZE), has_height=True)
-    assert {"T  G", "Page Up  Down", "Z", "O"} <= set(written)
-    assert not {"V", "E", "F"} & set(written)
+    assert {"T  G", "Page Up  Down", "X", "V", "E", "O"} <= set(written)
+    assert "F" not in written
     draw_help(pygame.Surface(SIZE))
     assert {"V", "E", "F"} <= set(written)
+
+
+LOADED = {"red_missiles": "medium:1,long:2", "blue_missiles": "short:2,medium:1"}
+
+
+@pytest.mark.parametrize(
+    ("seat", "key", "fire", "left"),
+    [(0, pygame.K_x, pygame.K_SPACE, (1, 1, 0)), (1, pygame.K_END, pygame.K_RCTRL, (2, 0, 0))],
+)
+def test_a_key_chooses_the_type_of_missile(seat, key, fire, left):
+    player = Player(HUMAN, HUMAN, **HEIGHT, **LOADED)
+    session = player.session
+    assert session.kind(seat) == 0
+    player.press(key)
+    assert session.kind(seat) == 1
+    assert session.kind(1 - seat) == 0
+    player.press(fire)
+    player.wait(0.3)
+    assert tuple(session.sim.ammo_by_type[0, seat]) == left
+    [missile] = session.paths.missiles
+    assert (missile.owner, missile.kind) == (seat, 1)
+    player.press(key)
+    player.press(key)
+    assert session.kind(seat) == (1 if left[1] else 0)  # of the other type none is left
+
+
+def test_a_gamepads_button_chooses_the_type_of_missile():
+    player = Player(**HEIGHT, **LOADED)
+    pad = Gamepad()
+    player.game.hands[0].gamepad = pad
+    player.post(pygame.JOYBUTTONDOWN, button=3, instance_id=pad.get_instance_id())
+    player.wait(0.1)
+    assert player.session.kind(0) == 1
+
+
+def test_without_missiles_of_the_chosen_type_the_first_that_is_left_is_fired():
+    player = Player(**HEIGHT, **LOADED)
+    session = player.session
+    player.press(pygame.K_SPACE)
+    player.wait(7)
+    assert tuple(session.sim.ammo_by_type[0, 0]) == (0, 2, 0)
+    assert launch_words(session, 0).startswith("long, 2 left")
+    player.press(pygame.K_SPACE)
+    player.wait(0.3)
+    assert tuple(session.sim.ammo_by_type[0, 0]) == (0, 1, 0)
+    player.session.rewind(len(session.recorder))
+    assert launch_words(session, 0).startswith("medium, 1 left, ready")
 
 
 def test_the_fight_is_recorded_and_taken_back(tmp_path):
@@ -106,55 +153,10 @@ def attack(own_height: float, turn: float = 0.0) -> Session:
     return session
 
 
-def test_copies_have_the_types_that_the_fight_has_drawn():
-    game = {"red_aircraft": "light:1,heavy:1", "blue_missile": "medium:1,long:1"}
-    session = Session((HUMAN, "crank"), seed=4, missile_spread=0.2, **HEIGHT, **game)
-    for engagement in (0, 3):
-        session.start(engagement)
-        for name, values in session.copies(3, 5).types.items():
-            np.testing.assert_array_equal(values, np.tile(session.sim.types[name], (3, 1)))
-
-
-def test_the_look_ahead_is_what_happens_if_controls_are_held():
-    session = attack(7000)
-    [inbound], _ = Ahead(session, 0).look()
-    assert inbound.hit is not None
-    sim = session.sim
-    before = sim.snapshot()
-    held = np.zeros((1, 2, 4))
-    given = sim.core.read("fighter")
-    for column, name in enumerate(("rudder", "climb", "throttle")):
-        held[0, :, column] = given[f"{name}_command"][0]
-    count = 0
-    while sim.fighters["alive"][0, 0]:
-        sim.step(held)
-        count += 1
-    assert inbound.hit == pytest.approx(count * session.decision, abs=0.5)
-    sim.restore(before)
-
-
-def test_looking_changes_nothing_and_may_be_repeated():
-    session = attack(7000)
-    before = session.sim.state_hash()
-    ahead = Ahead(session, 0)
-    assert ahead.look() == ahead.look() == Ahead(session, 0).look()
-    assert session.sim.state_hash() == before
-
-
-def test_an_escape_that_the_look_ahead_finds_saves_who_flies_it():
-    """Far away a dive and a turn cold outrun the missile; near it nothing does."""
-    session = attack(7000)
-    for away, is_open in ((28_000, True), (2_500, False)):
-        session.sim.set_missile(0, 0, owner=1, target=0, x=away, y=0, z=8000, heading_deg=180,
-                                climb_deg=0, speed=900, age=100)  # fmt: skip
-        assert Ahead(session, 0).look()[1] == is_open
-
-
 @pytest.mark.parametrize(("own_height", "level"), [(3000, " high"), (7900, ""), (12_000, " low")])
 def test_a_warning_says_high_or_low(own_height, level):
     session = attack(own_height)
-    missiles, _ = Ahead(session, 0).look()
-    [threat] = find_threats_ahead(session.sim, 0, missiles)
+    [threat] = find_threats(session.sim, spacetime(session.sim))
     assert re.match(rf"(?i)missile +12 o'clock{level}(  \d+ s|: outrun)?$", threat.words)
 
 

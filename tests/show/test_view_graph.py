@@ -17,8 +17,8 @@ from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.graph import Enemy, Projection, draw_graph, fit
 from midrange_puffer.show.view.moment import moment
-from midrange_puffer.show.view.plane import zone
 from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.zones import EnvelopeZones
 
 AREA = pygame.Rect(0, 0, 800, 500)
 TIMES = np.arange(21.0)
@@ -265,7 +265,8 @@ def fighters(**changes: float) -> tuple:
 def test_the_zone_is_where_the_enemy_would_be_hit():
     """A shot hits an enemy that flies on just inside the edge, but not just outside."""
     red, blue = fighters(heading_deg=180)
-    corners = zone(game_envelope(Simulation().parameters), "aero", red, blue)
+    zones = EnvelopeZones(game_envelope(Simulation().parameters))
+    corners = zones.around(red, blue, 0, 0.0)["aero"]
     ahead = corners[np.abs(np.arctan2(*corners.T[::-1])).argmin()]
     for share, hit in ((0.97, True), (1.03, False)):
         sim = Simulation()
@@ -296,7 +297,7 @@ def test_zones_are_drawn_for_the_seat_that_looks_and_can_shoot():
 
 
 def test_zones_lie_ahead_and_are_alike_on_both_sides():
-    envelope = game_envelope(Simulation().parameters)
-    x, y = zone(envelope, "nez", *fighters(heading_deg=180)).T
+    zones = EnvelopeZones(game_envelope(Simulation().parameters))
+    x, y = zones.around(*fighters(heading_deg=180), 0, 0.0)["nez"].T
     assert x.max() > 2 * abs(x.min())
     assert y.max() == pytest.approx(-y.min(), rel=0.02)

@@ -7,18 +7,20 @@ import pygame
 import pytest
 from replays import record
 
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.paths import Paths
+from midrange_puffer.game.shots import FlyOuts, flight_at
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.heights import shade
 from midrange_puffer.show.view import SPACETIME
-from midrange_puffer.show.view.canvas import SIDE_COLOURS
+from midrange_puffer.show.view.canvas import SIDE_COLOURS, Canvas
 from midrange_puffer.show.view.film import write_film
 from midrange_puffer.show.view.moment import Moment, moment
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.side import Side, divide
 from midrange_puffer.show.view.status import HEIGHT as BAR
 from midrange_puffer.show.view.watch import Watcher
+from midrange_puffer.show.view.zones import FLOWN, FlownZones
 
 SOUND = ((0, 340.29), (5000, 320.53), (10_000, 299.46), (11_000, 295.07))  # m, m/s, ISO 2533
 AREA = pygame.Rect(40, 300, 900, 180)
@@ -104,12 +106,10 @@ def test_the_whole_fight_fits_at_its_end(paths):
         assert (points[:, 1] >= side.area.top).all()
 
 
-@pytest.mark.parametrize("mode", ["plane", SPACETIME])
-def test_both_fighters_are_drawn_from_the_side(replay, paths, mode):
-    """There is no space-time graph: the same picture is drawn."""
+def test_both_fighters_are_drawn_from_the_side(replay, paths):
     sim = replay.simulation()
     renderer = Renderer((1280, 720))
-    renderer.draw(sim, paths, time=20.0, mode=mode)
+    renderer.draw(sim, paths, time=20.0)
     picture = renderer.rgb()
     now = moment(paths, 20.0)
     _, area = divide(pygame.Rect(0, BAR, 1280, 720 - BAR))
@@ -132,8 +132,9 @@ def test_films_have_height(replay, tmp_path):
     path = tmp_path / "fight.gif"
     write_film(replay, path, size=(640, 360), fps=2, speed=20)
     assert path.stat().st_size > 10_000
-    with pytest.raises(UsageError, match="view = spacetime: a fight with height has no space-time"):
-        write_film(replay, path, mode=SPACETIME)
+    size = path.stat().st_size
+    write_film(replay, path, size=(640, 360), fps=2, speed=20, mode=SPACETIME)
+    assert path.stat().st_size != size
 
 
 def test_policies_and_pilots_are_watched(monkeypatch):
@@ -150,3 +151,98 @@ def test_policies_and_pilots_are_watched(monkeypatch):
     for _ in range(len(session.recorder)):
         expected.step()
     assert session.sim.state_hash() == expected.sim.state_hash()
+
+
+# Launch zones, names and trails
+
+
+def test_zones_are_flown_out_for_the_present_type(replay, paths):
+    """In steps of time; between them they move and turn with their fighter."""
+    loaded = {**replay.parameters, "red_missiles": "short:2,medium:2"}
+    session = Session(("crank", "shooter"), seed=1, **loaded)
+    session.step()
+    zones = FlownZones(session.paths, session.sim.parameters, in_background=False)
+    now = moment(session.paths)
+    short, medium = (zones.around(*now.fighters, kind, 0.5) for kind in (0, 1))
+    fly_outs = FlyOuts(session.sim.parameters, session.paths.types)
+    pair = tuple(flight_at(path, 0.0) for path in session.paths.fighters)
+    for kind, places in enumerate((short, medium)):
+        [expected] = fly_outs.zones(0, [pair], FLOWN, kind=kind)
+        for edge, ranges in zip(("aero", "nez"), expected, strict=True):
+            away = places[edge] - now.fighters[0].place
+            np.testing.assert_allclose(np.hypot(*away.T), ranges, rtol=1e-5, atol=0.1)
+            nose = now.fighters[0].heading + np.arange(FLOWN) * math.tau / FLOWN
+            far = ranges > 1
+            np.testing.assert_allclose(
+                away[far], (ranges * [np.cos(nose), np.sin(nose)]).T[far], atol=1
+            )
+    assert np.ptp(medium["aero"][:, 0]) > 1.5 * np.ptp(short["aero"][:, 0])
+
+
+def test_zones_in_the_background_come_when_they_are_done(paths, replay):
+    zones = FlownZones(paths, replay.parameters, in_background=True)
+    own = FlownZones(paths, replay.parameters, in_background=False)
+    now = moment(paths, 6.0)
+    assert zones.around(*now.fighters, 0, 6.0) == {}
+    while not (found := zones.around(*now.fighters, 0, 6.0)):
+        pass
+    for edge, places in own.around(*now.fighters, 0, 6.0).items():
+        np.testing.assert_array_equal(found[edge], places)
+
+
+def test_zones_are_drawn_of_the_fighter_that_is_followed(replay, paths):
+    sim, reds = replay.simulation(), []
+    for focus in (0, 1, None):
+        renderer = Renderer((640, 480))
+        renderer.draw(sim, paths, time=20.0, focus=focus)
+        picture = renderer.rgb()[BAR:300].astype(int)
+        reds.append((picture[..., 0] - picture[..., 2] > 2).sum())
+    assert reds[0] > 5 * max(reds[1:])
+
+
+def test_trails_have_the_colours_of_heights_where_there_is_no_view_from_the_side(replay, paths):
+    sim = replay.simulation()
+    for size, has_side in (((400, 240), False), ((400, 400), True)):
+        renderer = Renderer(size)
+        renderer.draw(sim, paths, time=50.0)
+        picture = renderer.rgb()[BAR:150].astype(int)
+        heights = [path.z[path.at(40.0)] for path in paths.fighters]
+        found = [(np.abs(picture - shade(z)).sum(axis=2) < 30).any() for z in heights]
+        assert found == [not has_side] * 2
+
+
+def written(monkeypatch, draw) -> list[str]:
+    """Returns the words that are drawn."""
+    words, write = [], Canvas.text
+
+    def text(self, given, *arguments, **options):
+        words.append(given)
+        return write(self, given, *arguments, **options)
+
+    monkeypatch.setattr(Canvas, "text", text)
+    draw()
+    return words
+
+
+def test_the_bar_names_types_and_counts_the_missiles_of_a_load(monkeypatch, replay):
+    game = {"dimensions": 3, "red_missiles": "medium:4,long:2", "blue_aircraft": "heavy"}
+    session = Session(("crank", "shooter"), seed=1, **game)
+    session.step()
+    words = written(monkeypatch, lambda: Renderer((1280, 720)).draw(session.sim, session.paths))
+    for name in ("light:", "4 medium", "2 long", "heavy:", "medium"):
+        assert name in words
+    words = written(
+        monkeypatch, lambda: Renderer((1280, 720)).draw(replay.simulation(), replay.paths())
+    )
+    assert "light:" in words
+    assert not any("4 medium" in word for word in words)
+
+
+def test_tab_follows_red_then_blue_then_all(monkeypatch):
+    session = Session(("crank", "shooter"), seed=1, dimensions=3, time_limit=70)
+    watcher = Watcher([session], Renderer((640, 400)), lambda surface: None)
+    followed = []
+    for _ in range(3):
+        watcher._press(pygame.K_TAB)
+        followed.append(watcher._focus)
+    assert followed == [0, 1, None]

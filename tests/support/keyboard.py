@@ -41,7 +41,7 @@ class Player:
     def __init__(self, red=HUMAN, blue="straight", size=SMALL, folder=None, **parameters) -> None:
         self.session = Session((red, blue), seed=1, **parameters)
         self.screen = pygame.Surface(size)
-        self.game = Game(self.session, Renderer(size), self.see, folder)
+        self.game = Game(self.session, Renderer(size, in_background=True), self.see, folder)
         if self.session.humans:
             self.down(pygame.K_h)  # ends the help that a human begins with
             self.game.frame(0.0)

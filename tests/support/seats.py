@@ -14,11 +14,13 @@ NEAR = {"start_range_min": 25_000, "start_range_max": 30_000}
 GAMES = {
     "plane": {},
     "sensors": {"sensing": "radar"},
+    "sensors with height": {"sensing": "radar", "dimensions": 3},
     "height": {"dimensions": 3},
     "loads": {"dimensions": 3, "red_missiles": "medium:3,short:2"},
     "teams": {"red_size": 2, "blue_size": 3},
     "teams with height": {"dimensions": 3, "red_size": 2, "blue_size": 2},
     "teams with sensors": {"red_size": 2, "blue_size": 2, "sensing": "radar"},
+    "teams with both": {"red_size": 2, "blue_size": 2, "sensing": "radar", "dimensions": 3},
 }
 
 

@@ -3,12 +3,12 @@
 import math
 
 import pytest
+from look_ahead import Ahead
 from web_page import COMPILER, NODE, Core
 
 from midrange_puffer.game.shots import FlyOuts, flight_of, if_it_flies_on, surely
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.ahead import Ahead
-from midrange_puffer.show.play.threats import advice, find_threats_ahead
+from midrange_puffer.show.play.threats import advice, threat_of, urgency
 
 pytestmark = [COMPILER, NODE]
 
@@ -82,13 +82,18 @@ def test_missiles_that_come_and_escapes_are_those_of_the_look_ahead(flown):
         for told, missile in zip(found["inbound"], inbound, strict=True):
             assert (told["slot"], told["harmless"]) == (missile.slot, missile.harmless)
             assert told["hit"] == pytest.approx(missile.hit)
-        threats = find_threats_ahead(session.sim, 0, inbound)
+        threats = sorted(
+            (threat_of(session.sim, 0, look.slot, look.hit, look.harmless) for look in inbound),
+            key=urgency,
+        )
         if not threats:
             assert found["warning"] is None
             continue
         said = found["warning"]["text"].lower().replace(" at", "").replace(",", "")
         assert said == " ".join(threats[0].words.lower().split())
-        assert found["warning"]["advice"] == advice(threats, session.sim.fighters["z"][0, 0])
+        height = float(session.sim.fighters["z"][0, 0])
+        expected = advice(threats, height, is_late=not survives) or "as long as you run"
+        assert found["warning"]["advice"] == expected
         words.add(found["warning"]["advice"])
     assert len(flown) > 4
     assert any(found["inbound"] for found in flown)

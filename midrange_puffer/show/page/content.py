@@ -52,13 +52,14 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         UsageError: The fight has height, and teams or sensors.
     """
     sim = replay.simulation()
-    if has_height(sim.parameters):
-        if is_team(sim.parameters) or sim.parameters["sensing"] == RADAR:
-            raise UsageError(
-                "a page: with dimensions = 3 only of one against one with full information; write "
-                "a film or a recording"
-            )
-        return _collect_with_height(replay, progress)
+    high = has_height(sim.parameters)
+    if high and (is_team(sim.parameters) or sim.parameters["sensing"] == RADAR):
+        raise UsageError(
+            "a page: with dimensions = 3 only of one against one with full information; write a "
+            "film or a recording"
+        )
+    flown = replay.decisions // 2 if high else replay.decisions  # the rest is for zones
+    advance = _scaled(progress, replay.decisions, flown)
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
     paths = Paths(sim)
     most = min(MOST, MOST_OF_ALL // len(paths.fighters))
@@ -71,7 +72,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
             paths.note()
-            progress(1)
+            advance(1)
         if count % every == 0:
             fighters.append(sim.fighters)
             threats.append([nearest_enemy(sim, 0, path.number) for path in paths.fighters])
@@ -89,26 +90,34 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         }
         for seat in (range(len(SEATS)) if has_sensors else ())
     ]
+    zone_interval = every * decision
+    if high:
+        zone_interval = max(HEIGHT_INTERVAL, paths.time / MOST_WITH_HEIGHT)
+        zones = _flown_zones(replay, paths, zone_interval, progress, replay.decisions - flown)
+    else:
+        zones = _zones(sim.parameters, fighters, threats)
     return _flown(replay, paths) | {
+        "sound": sound_table() if high else None,
         "interval": every * decision,
+        "zoneInterval": zone_interval,
         "threats": threats,
         "graphs": [_pack_graphs(of_fighter) for of_fighter in graphs],
-        "zones": pack_coarsely(_zones(sim.parameters, fighters, threats)),
+        "zones": pack_coarsely(zones),
         "radar": {name: sim.parameters[name] for name in _CONE} if has_sensors else None,
         "known": known,
     }
 
 
-def _collect_with_height(replay: Replay, progress: Callable[[int], None]) -> dict[str, object]:
-    """Returns the data of a fight with height, which has no graphs."""
-    paths = replay.paths()
-    interval = max(HEIGHT_INTERVAL, paths.time / MOST_WITH_HEIGHT)
-    times = np.arange(int(paths.time / interval + 1e-6) + 1) * interval
-    return _flown(replay, paths) | {
-        "sound": sound_table(),
-        "interval": interval,
-        "zones": pack_coarsely(_flown_zones(replay, paths, times, progress)),
-    }
+def _scaled(progress: Callable[[int], None], total: int, share: int) -> Callable[[int], None]:
+    """Returns a function that counts up to `total`, and meanwhile reports `share` to `progress`."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        before, done = done, done + count
+        progress(share * done // total - share * before // total)
+
+    return advance
 
 
 def sound_table() -> dict[str, list[float]]:
@@ -117,22 +126,24 @@ def sound_table() -> dict[str, list[float]]:
 
 
 def _flown_zones(
-    replay: Replay, paths: Paths, times: np.ndarray, progress: Callable[[int], None]
+    replay: Replay,
+    paths: Paths,
+    interval: float,
+    progress: Callable[[int], None],
+    share: int,
 ) -> np.ndarray:
-    """Returns the launch zones of both fighters with height, as `_zones`, by fly-outs."""
+    """Returns the launch zones of both fighters with height, as `_zones`, by fly-outs.
+
+    They are of times `interval` seconds apart. All together `progress` is called with `share`.
+    """
+    times = np.arange(int(paths.time / interval + 1e-6) + 1) * interval
     zones = np.full((len(times), len(SEATS), len(SHOWN), BEARINGS), np.nan)
     end = min(np.inf if path.died is None else path.died for path in paths.fighters)
     shown = [
         [n for n, time in enumerate(times) if time < end and path.ammo[path.at(time) or 0]]
         for path in paths.fighters
     ]
-    total, done = FLOWN_BEARINGS * sum(map(len, shown)), 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        before, done = done, done + count
-        progress(replay.decisions * done // total - replay.decisions * before // total)
-
+    advance = _scaled(progress, FLOWN_BEARINGS * sum(map(len, shown)), share)
     fly_outs = FlyOuts(replay.parameters, paths.types)
     fine = np.arange(BEARINGS) * (FLOWN_BEARINGS / BEARINGS)
     nodes = np.arange(FLOWN_BEARINGS + 1)
@@ -148,7 +159,7 @@ def _flown_zones(
 
 
 def _flown(replay: Replay, paths: Paths) -> dict[str, object]:
-    """Returns a fight's names and paths; all else is empty."""
+    """Returns a fight's names and paths."""
     return {
         "names": [shown(name) for name in replay.names],
         "sizes": paths.sizes,
@@ -157,14 +168,8 @@ def _flown(replay: Replay, paths: Paths) -> dict[str, object]:
         "length": paths.time,
         "gravity": replay.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
-        "sound": None,
         "fighters": [_pack_path(path) for path in paths.fighters],
         "missiles": [_pack_path(path) for path in paths.missiles],
-        "threats": [],
-        "graphs": [],
-        "zones": None,
-        "radar": None,
-        "known": [],
     }
 
 
@@ -259,7 +264,7 @@ def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
     missile_origins = np.repeat(origins, counts, axis=0)
     escapes = [graph.escapes for graph in graphs]
     shots = _filled([graph.shots for graph in graphs], escapes[0].shape)
-    fronts = _filled([graph.fronts for graph in graphs], (len(graphs[0].times), 1, 2))
+    fronts = _filled([graph.fronts for graph in graphs], (len(graphs[0].times), 1, len(origins.T)))
     return {
         "times": graphs[0].times.tolist(),
         "origins": pack(origins),
@@ -285,7 +290,7 @@ def _filled(arrays: Sequence[np.ndarray | None], default: tuple[int, ...]) -> li
 
 
 def _pack_points(points: Sequence[np.ndarray], origins: np.ndarray) -> Packed:
-    """Packs arrays of points [..., 2], each relative to its origin [m]."""
+    """Packs arrays of points [..., D], each relative to its origin [m]."""
     return pack_coarsely([part - origin for part, origin in zip(points, origins, strict=True)])
 
 

@@ -147,7 +147,7 @@ def _of_death(
         how = "a dive, full rudder" if has_height else "full rudder"
         return [fired, DEBRIEF["chance"].format(time=minutes(chances[-1]), how=how)]
     if zone == INSIDE:
-        return [fired, DEBRIEF["inside"].format(shown="" if has_height else ": E shows it")]
+        return [fired, DEBRIEF["inside"].format(shown=": E shows it")]
     return [fired, DEBRIEF["closed"]]
 
 

@@ -8,8 +8,8 @@ import pygame
 DEADZONE = 0.15  # smaller deflections of a stick count as 0: it never rests exactly at 0
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
 SECOND_Y, XBOX_Y = 3, 4  # axis of the right stick, down positive; the same of an Xbox gamepad
-FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # commands of keys and buttons
-BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER}  # a gamepad's buttons
+FIRE, FIGHTER, TARGET, KIND = "fire", "fighter", "target", "kind"  # commands of keys and buttons
+BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER, 3: KIND}  # a gamepad's buttons
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ LEFT_HAND = Keys(
         FIRE: (pygame.K_SPACE, pygame.K_LSHIFT),
         FIGHTER: (pygame.K_TAB,),
         TARGET: (pygame.K_q,),
+        KIND: (pygame.K_x,),
     },
 )
 RIGHT_HAND = Keys(
@@ -49,6 +50,7 @@ RIGHT_HAND = Keys(
         FIRE: (pygame.K_RCTRL, pygame.K_RETURN, pygame.K_KP_ENTER),
         FIGHTER: (pygame.K_PAGEDOWN,),
         TARGET: (pygame.K_RSHIFT,),
+        KIND: (pygame.K_END,),
     },
 )
 
@@ -69,7 +71,7 @@ class Hands:
         self.gamepad: pygame.joystick.JoystickType | None = None
 
     def handle(self, event: pygame.event.Event) -> str | None:
-        """Processes an event; returns its command (FIRE, FIGHTER or TARGET), or None."""
+        """Processes an event; returns its command, such as FIRE, or None."""
         if event.type == pygame.KEYDOWN:
             self._held.add(event.key)
             presses = (item for keys in self._keys for item in keys.presses.items())

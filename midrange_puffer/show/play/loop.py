@@ -13,10 +13,11 @@ from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.shots import if_it_flies_on, surely
 from midrange_puffer.game.targets import enemies_of
+from midrange_puffer.game.types import MISSILE
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import debrief
-from midrange_puffer.show.play.inputs import FIGHTER, FIRE, TARGET, Hands, hands_of
+from midrange_puffer.show.play.inputs import FIGHTER, FIRE, KIND, TARGET, Hands, hands_of
 from midrange_puffer.show.play.overlay import draw_debrief, draw_help, draw_notice, draw_warning
 from midrange_puffer.show.play.threats import Lookout, Threat, advice
 from midrange_puffer.show.view import PLANE
@@ -29,7 +30,8 @@ from midrange_puffer.show.view.viewer import Viewer
 THROTTLE_RATE = 1.0  # speed of the throttle lever [1/s]: from idle to full in one second
 REWIND_RATE = 8.0  # seconds of the fight that are rewound in a second
 MESSAGE_TIME = 4.0  # duration of a message [s]
-# The keys of teams, as written below a view: of red or a single human, and of blue.
+# The keys of loads and teams, as written below a view: of red or a single human, and of blue.
+KIND_KEYS = "X next type of missile", "End next type of missile"
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
 FOLLOWING = "Tab 1-8 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
@@ -146,6 +148,8 @@ class Game(Viewer):
         session, own = self.session, self.session.sides[side]
         if command == FIRE:
             session.fire(own)
+        elif command == KIND:
+            session.choose_next_kind(own)
         elif command == FIGHTER and self._is_team:
             living = [n for n in session.side_of(own) if session.sim.fighters["alive"][0, n]]
             after = [number for number in living if number > own]
@@ -293,10 +297,11 @@ class Game(Viewer):
         surface.fill(FAINT)  # seen in the gap between two views
         self._spots = []
         for side, rect in self._views(surface.get_rect()):
-            fighter, target = self._chosen, None
+            fighter, target, kind = self._focus, None, None
             if side is not None:
                 fighter = session.sides[side]
                 target = session.target(fighter) if self._is_team else None
+                kind = session.kind(fighter)
             self._spots += self._renderer.draw(
                 session.sim,
                 session.paths,
@@ -309,6 +314,7 @@ class Game(Viewer):
                 names=session.names,
                 enemy_zones=self._enemy_zones,
                 side=self._known_to(side),
+                kind=kind,
             )
             bar = bar_height(rect, session.paths.sizes, fighter is not None)
             if side in self.hands and session.over:
@@ -387,7 +393,9 @@ class Game(Viewer):
         if session.time_scale != 1:
             lines.append(f"{session.time_scale:g}x time")
         if not self._is_team:
-            return [*lines, "H help"]
+            if side is None or len(session.missiles_left(session.sides[side])) < 2:
+                return [*lines, "H help"]
+            return [*lines, f"{KIND_KEYS[side if len(self.hands) > 1 else 0]}   H help"]
         keys = CHOOSING_KEYS[side if len(self.hands) > 1 else 0] if side is not None else FOLLOWING
         return [*lines, f"{keys}   H help"]
 
@@ -423,6 +431,10 @@ def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None
         return "no track: nothing to launch at"
     wait = state["wait"] * session.sim.parameters["physics_dt"]
     words = f"next missile in {wait:.1f} s" if wait else "missile ready"
+    if len(left := session.missiles_left(fighter)) > 1:
+        kind = session.kind(fighter)
+        name, _ = session.paths.types[MISSILE][int(fighter >= sizes[0])][kind]
+        words = f"{name}, {left[kind]} left, {f'in {wait:.1f} s' if wait else 'ready'}"
     if hits and not session.over:
         return f"{words}: {_outlook(hits)}"
     target = session.target(fighter)

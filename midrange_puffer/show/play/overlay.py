@@ -63,22 +63,18 @@ HEIGHT_FLYING = (
     *FLYING[:2],
     ("T  G", "Page Up  Down", "climb, dive; hands off is level flight"),
     *FLYING[2:],
+    ("X", "End", "another type of missile, of a load of several"),
 )
-# Without the keys of graph, zones and sensors.
-HEIGHT_KEYS = tuple(
-    (key, "your view, or all that flies" if key == "Z" else meaning)
-    for key, meaning in KEYS
-    if key not in ("V", "E", "F")
-)
+# Without the key of sensors.
+HEIGHT_KEYS = tuple((key, meaning) for key, meaning in KEYS if key != "F")
 HEIGHT_AIM = (
-    AIM[0],
-    "Turn your nose to the enemy. Below is whether a missile fired now hits: fire when it says",
-    "that no turn saves the enemy. From higher up, and faster, your missiles fly farther.",
-    "When a missile comes: dive, turn until it is behind you, and run. It slows in thick air.",
+    *AIM[:3],
+    "From higher up, and faster, your missiles fly farther. When a missile comes: dive, turn",
+    "until it is behind you, and run. It slows in thick air.",
 )
 HEIGHT_NOTES = (
     NOTES[0],
-    "Gamepad: left stick for rudder and throttle, right stick up to climb, first button to launch.",
+    "Gamepad: left stick rudder, throttle; right stick climb; first button launch, fourth type.",
 )
 BEGIN = "Space begins"
 BORDER, ROW = 28, 22  # px inside a box, and from one line to the next

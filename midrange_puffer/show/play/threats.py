@@ -9,10 +9,9 @@ import numpy as np
 from midrange_puffer.game.parameters import RADAR, has_height
 from midrange_puffer.game.paths import clock
 from midrange_puffer.game.shots import FlyOuts, flight_of
-from midrange_puffer.game.simulation import Simulation, first_type_left
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.ahead import Ahead, Inbound
 from midrange_puffer.show.play.debrief import EscapeCheck
 from midrange_puffer.show.play.words import TOO_LATE
 from midrange_puffer.show.view.moment import Moment, moment
@@ -20,7 +19,7 @@ from midrange_puffer.show.view.moment import Moment, moment
 BEHIND = math.radians(150)  # a missile at a larger bearing is behind and should stay there
 LOW = 1_500.0  # m: below it no dive is advised
 INTERVAL = 0.2  # s of the fight between two checks of the space-time graph
-HEIGHT_INTERVAL = 0.5  # the same between two looks ahead with height, which take longer
+HEIGHT_INTERVAL = 0.5  # the same with height, where shots are flown out, too
 
 
 @dataclass(frozen=True)
@@ -66,23 +65,16 @@ def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -
         if prediction.target == graph.seat:
             hit = prediction.ended if prediction.hits else None
             is_harmless = prediction.harmless is not None
-            threats.append(_threat(sim, number, prediction.slot, hit, is_harmless))
-    return _most_pressing_first(threats)
+            threats.append(threat_of(sim, number, prediction.slot, hit, is_harmless))
+    return sorted(threats, key=urgency)
 
 
-def find_threats_ahead(sim: Simulation, number: int, inbound: Sequence[Inbound]) -> list[Threat]:
-    """Returns the missiles that fly at a fighter in a fight with height, as `find_threats`.
-
-    Args:
-        sim: The simulation of the engagement.
-        number: The fighter's number.
-        inbound: As of `Ahead.look`.
-    """
-    threats = [_threat(sim, number, look.slot, look.hit, look.harmless) for look in inbound]
-    return _most_pressing_first(threats)
+def urgency(threat: Threat) -> tuple[bool, float]:
+    """Returns what threats are sorted by: their times; those that are outrun come last."""
+    return threat.outrun, math.inf if threat.seconds is None else threat.seconds
 
 
-def _threat(
+def threat_of(
     sim: Simulation, number: int, slot: int, hit: float | None, is_harmless: bool
 ) -> Threat:
     """Returns the threat of a missile to a fighter.
@@ -106,11 +98,6 @@ def _threat(
     above = math.asin(away[2] / max(distance, 1.0)) if len(axes) == 3 else 0.0
     misses = hit is None and (is_harmless or closing <= 0)
     return Threat(bearing, seconds if hit is None else hit, misses, above)
-
-
-def _most_pressing_first(threats: list[Threat]) -> list[Threat]:
-    """Returns threats by their times; those that are outrun come last."""
-    return sorted(threats, key=lambda t: (t.outrun, math.inf if t.seconds is None else t.seconds))
 
 
 def heard_threats(known: Moment, fighter: int) -> list[Threat]:
@@ -147,8 +134,7 @@ class Lookout:
     """Regular computations of each human's space-time graph, for warnings and for the debriefing.
 
     The space-time graph predicts, for the next seconds, which missiles hit the human's fighter and
-    whether a full turn away to the left or to the right evades them. With height `Ahead` does so,
-    with a dive in the turn.
+    whether a full turn away to the left or to the right evades them, with height in a dive.
 
     * The debriefing uses the true graph, in games with and without sensors.
     * The warnings use the true graph in games without sensors. With sensors they use the fighter's
@@ -173,10 +159,9 @@ class Lookout:
         self.late: dict[int, bool] = dict.fromkeys(session.sides, False)
         self.shots: dict[int, dict[str, bool]] = {}
         self._interval = INTERVAL
-        self._ahead: dict[int, Ahead] = {}  # with height, by side
+        self._fly_outs: FlyOuts | None = None
         if has_height(session.sim.parameters):
             self._interval = HEIGHT_INTERVAL
-            self._ahead = {side: Ahead(session, own) for side, own in session.sides.items()}
             self._fly_outs = FlyOuts(session.sim.parameters, session.paths.types)
         self._looked = -self._interval
 
@@ -187,9 +172,6 @@ class Lookout:
             return
         self._looked = paths.time
         for side, fighter in self._session.sides.items():
-            if side in self._ahead:
-                self._look_ahead(side, fighter)
-                continue
             graph = pair_graph(sim, 0, fighter)
             inbound = [m.escape_miss for m in graph.missiles if m.target == graph.seat]
             self.threats[side] = (
@@ -201,18 +183,10 @@ class Lookout:
             self.late[side] = not is_open and sim.parameters["sensing"] != RADAR
             if inbound:
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
-
-    def _look_ahead(self, side: int, fighter: int) -> None:
-        """Updates a side in a fight with height."""
-        sim = self._session.sim
-        missiles, is_open = self._ahead[side].look()
-        self.threats[side] = find_threats_ahead(sim, fighter, missiles)
-        self.late[side] = not is_open
-        if missiles:
-            self.checks[side].append(EscapeCheck(self._session.paths.time, is_open))
-        own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
-        kind = first_type_left(sim, fighter)
-        self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
+            if self._fly_outs is not None:
+                own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
+                kind = self._session.kind(fighter)
+                self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
 
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""

@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from midrange_puffer.game.paths import HIT
+from midrange_puffer.show.heights import shade
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,
     BRIGHT,
@@ -45,12 +46,20 @@ class View(Protocol):
         ...
 
 
-def draw_trail(canvas: Canvas, view: View, fighter: Fighter, since: float) -> None:
-    """Draws a fighter's trail from a time on [s], with a mark every TICK seconds."""
+def draw_trail(
+    canvas: Canvas, view: View, fighter: Fighter, since: float, by_height: bool = False
+) -> None:
+    """Draws a fighter's trail from a time on [s], with a mark every TICK seconds.
+
+    With `by_height` it has the colours of its heights.
+    """
     colour = mix(SIDE_COLOURS[fighter.side], 0.75)
     first = fighter.path.at(since) or 0
     trail = fighter.course(first)
-    canvas.line(view.to_screen(trail), colour, 1.5)
+    if by_height:
+        draw_by_height(canvas, view.to_screen(trail), trail[:, 2], 2)
+    else:
+        canvas.line(view.to_screen(trail), colour, 1.5)
     times = fighter.path.times[first : fighter.index + 1]
     ticks = np.arange(TICK, times[-1], TICK)
     marks = np.searchsorted(times, ticks[ticks >= times[0]])
@@ -59,13 +68,29 @@ def draw_trail(canvas: Canvas, view: View, fighter: Fighter, since: float) -> No
         canvas.circle(place, 1.5, BACKGROUND)
 
 
-def draw_missile_trail(canvas: Canvas, view: View, missile: Missile, side: Colour) -> None:
-    """Draws a trail: thick while the motor burns, thin after that, faint once it has ended."""
+def draw_missile_trail(
+    canvas: Canvas, view: View, missile: Missile, side: Colour, by_height: bool = False
+) -> None:
+    """Draws a trail: thick while the motor burns, thin after that, faint once it has ended.
+
+    With `by_height` it has the colours of its heights while it flies.
+    """
     colour = mix(side, 0.65 if missile.flying else 0.3)
-    trail = view.to_screen(missile.course())
+    course = missile.course()
+    trail = view.to_screen(course)
     burnt = np.searchsorted(missile.path.times[: missile.index + 1], missile.path.burnt_out)
-    canvas.line(trail, colour, 1)
     canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
+    if by_height and missile.flying:
+        draw_by_height(canvas, trail, course[:, 2], 1)
+    else:
+        canvas.line(trail, colour, 1)
+
+
+def draw_by_height(canvas: Canvas, places: np.ndarray, heights: np.ndarray, width: float) -> None:
+    """Draws a line in the colours of heights [n], without its not-a-numbers."""
+    middles = (heights[:-1] + heights[1:]) / 2
+    for start in np.flatnonzero(np.isfinite(middles)):
+        canvas.line(places[start : start + 2], shade(middles[start]), width)
 
 
 def draw_missile(canvas: Canvas, view: View, missile: Missile, colour: Colour) -> None:

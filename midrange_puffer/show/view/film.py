@@ -11,7 +11,7 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError, require
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR, callsigns, has_height, sizes_of
+from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.names import suggest
 from midrange_puffer.replays.replay import Replay
@@ -88,8 +88,6 @@ def write_film(
         raise UsageError(f"picture = {picture}: must be one of {', '.join(PICTURES)}")
     if picture != TRUTH and replay.parameters["sensing"] != RADAR:
         raise UsageError(f"picture = {picture}: in this fight both sides know everything")
-    if mode != PLANE and has_height(replay.parameters):
-        raise UsageError(f"view = {mode}: a fight with height has no space-time graph")
     _check_length(replay, fps, speed)
     views = [(side, body) for side in PICTURES[picture] for body in _followed(replay, follow)]
     if len(views) > MOST_VIEWS:

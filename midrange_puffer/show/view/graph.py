@@ -9,7 +9,10 @@ import pygame
 
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime
+from midrange_puffer.show.heights import HIGHEST, STEPS, shade
+from midrange_puffer.show.view.bodies import draw_by_height
 from midrange_puffer.show.view.canvas import (
+    BACKGROUND,
     BRIGHT,
     FAINT,
     GRID,
@@ -33,6 +36,7 @@ LEAST = 500.0  # least size of the box without the margin [m]
 SMALLEST = 380  # least height of an area with a legend [px]
 LEGEND = 320  # width of the legend [px]
 ROW = 20  # height of one of its lines [px]
+SCALE = (150, 8)  # size of the scale of heights [px]
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class Projection:
     pitch: float
 
     def to_screen(self, points: np.ndarray, times: np.ndarray | float) -> np.ndarray:
-        """Converts places [n, 2] in the plane [m] at times, [n] or a number [s], to pixels."""
-        return self.box_to_screen(_turned(points - self.origin, -self.bearing), times)
+        """Converts places [n, 2] or [n, 3] [m] at times, [n] or a number [s], to pixels."""
+        return self.box_to_screen(_turned(points[:, :2] - self.origin, -self.bearing), times)
 
     def box_to_screen(self, points: np.ndarray, times: np.ndarray | float) -> np.ndarray:
         """Converts places in the box (towards the enemy, to the left of that) [m] to pixels."""
@@ -128,7 +132,8 @@ def draw_graph(
     elif area.width > 1.3 * area.height:
         room.width, room.right = area.width - LEGEND, area.right
     else:
-        room.height, room.bottom = area.height - ROW * len(legend), area.bottom
+        room.height = area.height - ROW * (len(legend) + 2 * graph.has_height)
+        room.bottom = area.bottom
     projection = fit(room.inflate(-2 * LABELS, -2 * LABELS), graph, enemy.place, yaw, pitch)
     canvas.clip(area)
     _draw_box(canvas, projection)
@@ -149,6 +154,8 @@ def draw_graph(
         row = area.top + 14 + ROW * index
         canvas.box(pygame.Rect(area.left + 14, row + 5, 16, 4), colour, 2)
         canvas.text(words, (area.left + 38, row), TEXT, MIDDLE)
+    if graph.has_height and legend:
+        _draw_scale(canvas, (area.left + 14, area.top + 24 + ROW * len(legend)))
     canvas.clip(None)
 
 
@@ -159,15 +166,15 @@ def fit(
 
     The box points towards the enemy; without a known enemy along the own course.
     """
-    origin = graph.own[0].astype(float)
-    dx, dy = (graph.own[1] if enemy is None else enemy) - origin
+    origin = graph.own[0, :2].astype(float)
+    dx, dy = (graph.own[1, :2] if enemy is None else enemy) - origin
     bearing = math.atan2(dy, dx)
     paths = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
     if enemy is not None:
         paths.append(enemy[None])
     if graph.fronts is not None:
-        paths.append(graph.fronts.reshape(-1, 2))
-    points = _turned(np.vstack(paths) - origin, -bearing)
+        paths.extend(graph.fronts)
+    points = _turned(np.vstack([path[:, :2] for path in paths]) - origin, -bearing)
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     room = MARGIN * (high - low).max() + LEAST
     return Projection(area, origin, bearing, low - room, high + room, graph.times[-1], yaw, pitch)
@@ -208,15 +215,18 @@ def _draw_cone(canvas: Canvas, projection: Projection, graph: SpaceTime, cone: n
     colour = SIDE_COLOURS[1 - graph.seat]
     count = cone.shape[1]
     times = np.repeat(graph.times, count)
-    fronts = projection.to_screen(cone.reshape(-1, 2), times).reshape(-1, count, 2)
+    fronts = projection.to_screen(cone.reshape(-1, cone.shape[2]), times).reshape(-1, count, 2)
     upper, lower = fronts[:-1], fronts[1:]
     patches = np.stack([upper[:, :-1], upper[:, 1:], lower[:, 1:], lower[:, :-1]], axis=2)
     patches = patches.reshape(-1, 4, 2)
     canvas.wash(patches[np.isfinite(patches).all(axis=(1, 2))], colour, 0.13)
-    for front, time in zip(fronts, graph.times, strict=True):
-        share = 0.8 if time % STEP < 1e-6 else 0.35
+    for front, points, time in zip(fronts, cone, graph.times, strict=True):
+        is_marked = time % STEP < 1e-6
+        if is_marked and time and points.shape[1] == 3:
+            draw_by_height(canvas, front, points[:, 2], 2)
+            continue
         for part in _parts(front):
-            canvas.line(part, mix(colour, share), 1.5 if share > 0.5 else 1)
+            canvas.line(part, mix(colour, 0.8 if is_marked else 0.35), 1.5 if is_marked else 1)
 
 
 def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> None:
@@ -237,12 +247,16 @@ def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> Non
             times[-1] = min(hits, default=0.0)
         points = projection.to_screen(path[:flown], times)
         canvas.line(points, colour, 2.5)
-        for point in points[times % STEP < 1e-6]:
+        is_marked = times % STEP < 1e-6
+        for point in points[is_marked]:
             canvas.circle(point, 3.5, colour)
+        _draw_dots(canvas, points[is_marked], path[:flown][is_marked])
         if flown < len(path):
             canvas.circle(points[-1], 6, STAR)
     for side, label in enumerate(("left", "right")):
         [end] = projection.to_screen(graph.escapes[side][-1:], projection.horizon)
+        if graph.has_height:
+            label += f" {graph.escapes[side, -1, 2] / 1000:.1f} km"
         canvas.text(label, (end[0], end[1] + 6), _escape_colour(graph, side), SMALL, "midtop")
 
 
@@ -256,14 +270,36 @@ def _draw_missile(
     if missile.hits and missile.target == graph.seat:
         points, times = np.vstack([points, graph.own[-1]]), np.append(times, missile.ended or 0.0)
     path = projection.to_screen(points, times)
+    is_marked = times % STEP < 1e-6
     harmless = np.inf if missile.harmless is None else missile.harmless
     turn = np.searchsorted(times, harmless)
     canvas.line(path[max(turn - 1, 0) :], mix(colour, 0.45), 1)
     canvas.line(path[:turn], colour, 2.5)
+    _draw_dots(canvas, path[is_marked], points[is_marked])
     if missile.hits:
         canvas.circle(path[-1], 6, STAR)
     elif turn < len(path):
         canvas.circle(path[max(turn - 1, 0)], 5, colour, 1.5)
+
+
+def _draw_dots(canvas: Canvas, places: np.ndarray, points: np.ndarray) -> None:
+    """Draws dots in the colours of the heights of points [n, 3]; none in the plane."""
+    if points.shape[1] == 3:
+        for place, height in zip(places, points[:, 2], strict=True):
+            canvas.circle(place, 4.5, BACKGROUND)
+            canvas.circle(place, 3.5, shade(height))
+
+
+def _draw_scale(canvas: Canvas, place: tuple[int, int]) -> None:
+    """Draws the colours of heights, and writes heights below them [km]."""
+    bar = pygame.Rect(place, SCALE)
+    for column in range(bar.width):
+        colour = shade(HIGHEST * column / bar.width)
+        canvas.box(pygame.Rect(bar.left + column, bar.top, 1, bar.height), colour)
+    for height in np.arange(0, HIGHEST + 1, STEPS):
+        column = bar.left + bar.width * height / HIGHEST
+        canvas.text(f"{height / 1000:.0f}", (column, bar.bottom + 4), FAINT, SMALL, "midtop")
+    canvas.text("km high", (bar.right + 14, bar.centery), TEXT, SMALL, "midleft")
 
 
 def _legend(graph: SpaceTime, own: str, enemy: str) -> list[tuple[Colour, str]]:

@@ -21,8 +21,10 @@ from midrange_puffer.game.paths import (
     FighterPath,
     MissilePath,
     Paths,
+    Types,
     air,
 )
+from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
 GONE = "gone"  # fate of an ended missile, as far as its own side knows
 STEPS = 3  # points of a trail for each entry of its path
@@ -101,6 +103,9 @@ class Fighter(Body):
         alive: True until it is killed.
         throttle: Position, 0 to 1.
         ammo: Missiles left.
+        missiles_left: Those left of each type in its load.
+        aircraft: Name of its type; "" in the plane.
+        missile_types: Names of the types in its load; empty in the plane.
     """
 
     path: FighterPath
@@ -109,6 +114,14 @@ class Fighter(Body):
     alive: bool
     throttle: float
     ammo: int
+    missiles_left: tuple[int, ...]
+    aircraft: str
+    missile_types: tuple[str, ...]
+
+    @property
+    def first_type(self) -> int:
+        """The place in its load of the first type of which missiles are left, or 0."""
+        return next((place for place, left in enumerate(self.missiles_left) if left), 0)
 
 
 @dataclass(frozen=True)
@@ -274,11 +287,13 @@ class Focus:
         fighter: The fighter that the picture follows.
         foe: The enemy that it has to watch, see `Moment.foe`.
         target: The enemy that its next shot is at.
+        kind: The place in its load of the type of its next shot.
     """
 
     fighter: int
     foe: int
     target: int
+    kind: int = 0
 
 
 def moment(paths: Paths, time: float | None = None, side: int | None = None) -> Moment:
@@ -290,7 +305,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
         side: The side whose knowledge it is, red (0) or blue (1); None: the truth.
     """
     time = paths.time if time is None else min(max(time, 0.0), paths.time)
-    own = [_fighter(path, time) for path in paths.fighters]
+    own = [_fighter(path, paths.types, time) for path in paths.fighters]
     missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
     if side is None:
         return Moment(time, tuple(own), missiles)
@@ -352,17 +367,21 @@ def _warnings(
     return warnings
 
 
-def _fighter(path: FighterPath, time: float) -> Fighter:
+def _fighter(path: FighterPath, types: Types, time: float) -> Fighter:
     body = _body(path, time)
     index = body["index"]
+    # A launched missile is in the air at once but leaves `ammo` only in the next entry.
+    after = min(index + 1, len(path.ammo) - 1)
     return Fighter(
         **body,
         number=path.number,
         side=path.side,
         alive=path.died is None or time < path.died,
         throttle=path.throttle[index],
-        # A launched missile is in the air at once but leaves `ammo` only in the next entry.
-        ammo=path.ammo[min(index + 1, len(path.ammo) - 1)],
+        ammo=path.ammo[after],
+        missiles_left=path.missiles_left(after),
+        aircraft="".join(name for name, _ in types[AIRCRAFT][path.number]) if types else "",
+        missile_types=tuple(name for name, _ in types[MISSILE][path.side]) if types else (),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pygame
 
-from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
+from midrange_puffer.game.envelope import SHOWN
 from midrange_puffer.show.view.bodies import (
     draw_fighter,
     draw_missile,
@@ -32,6 +32,7 @@ from midrange_puffer.show.view.sensors import (
     draw_radar,
     draw_warnings,
 )
+from midrange_puffer.show.view.zones import Zones
 
 GUTTER = (36, 18)  # room at the left and below for the grid's labels [px]
 GRID_SPACING = 80  # least distance between grid lines [px]
@@ -42,7 +43,6 @@ UNKNOWN = 30_000.0  # the same for a side without a track [m]
 MARGIN = 1.4  # size of the view relative to its content
 # Room around a whole fight; above it, for its outcome; below it, for the debriefing [px].
 BORDER, HEADROOM, FOOTROOM = 24, 96, 190
-BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # bearings of a launch zone's points [rad]
 ROW = 18  # px between two rows of the zones' names
 ZONES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}  # edge: name, share of the side's colour
 
@@ -55,10 +55,11 @@ def draw_plane(
     camera: Camera,
     moment: Moment,
     focus: Focus | None,
-    envelope: Envelope | None,
+    zones: Zones | None,
     whole: bool = False,
     enemy_zones: bool = False,
     sensors: Mapping[str, float] | None = None,
+    by_height: bool = False,
 ) -> None:
     """Draws the plane into an area of the canvas.
 
@@ -67,10 +68,11 @@ def draw_plane(
         camera: The view of the plane.
         moment: The truth, or a side's knowledge.
         focus: The fighter that the view follows; None: show everything that flies.
-        envelope: Gives the launch zones of the focus's fighter, with `enemy_zones` of its foe, too.
+        zones: Gives the launch zones of the focus's fighter, with `enemy_zones` of its foe, too.
         whole: Show everything that has happened, whatever the focus.
         enemy_zones: Draw the foe's launch zones, too.
         sensors: Parameters of a game with sensors: draw radar cones and missile guidance.
+        by_height: Draw trails in the colours of heights.
     """
     left, below = GUTTER
     camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
@@ -80,12 +82,14 @@ def draw_plane(
         _aim(camera, moment, focus)
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
-    if focus is not None and envelope is not None:
+    if focus is not None and zones is not None:
         own, bodies = moment.fighters[focus.fighter], moment.fighters
-        _draw_zones(canvas, camera, envelope, own, bodies[focus.target])
+        _draw_zones(canvas, camera, zones, moment.time, own, bodies[focus.target], focus.kind)
         if enemy_zones:
-            _draw_zones(canvas, camera, envelope, bodies[focus.foe], own, row=1)
-    _draw_bodies(canvas, camera, moment, focus, whole, sensors)
+            foe = bodies[focus.foe]
+            kind = foe.first_type if isinstance(foe, Fighter) else 0
+            _draw_zones(canvas, camera, zones, moment.time, foe, own, kind, row=1)
+    _draw_bodies(canvas, camera, moment, focus, whole, sensors, by_height)
     draw_warnings(canvas, camera, moment)
     if focus is not None:
         _draw_arrows(canvas, camera, moment, focus.fighter)
@@ -99,6 +103,7 @@ def _draw_bodies(
     focus: Focus | None,
     whole: bool,
     sensors: Mapping[str, float] | None,
+    by_height: bool,
 ) -> None:
     """Draws radars, trails, missiles, contacts and fighters, in this order; see `draw_plane`."""
     fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
@@ -111,9 +116,9 @@ def _draw_bodies(
         for fighter in fighters:
             draw_radar(canvas, camera, fighter, sensors)
     for missile, colour in coloured:
-        draw_missile_trail(canvas, camera, missile, colour)
+        draw_missile_trail(canvas, camera, missile, colour, by_height)
     for fighter in fighters:
-        draw_trail(canvas, camera, fighter, first)
+        draw_trail(canvas, camera, fighter, first, by_height)
     if moment.is_team and focus is not None:
         draw_threats(canvas, camera, moment, focus.fighter)
     for missile, colour in coloured:
@@ -205,25 +210,28 @@ def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
 def _draw_zones(
     canvas: Canvas,
     camera: Camera,
-    envelope: Envelope,
+    zones: Zones,
+    time: float,
     shooter: Fighter | Contact,
     enemy: Fighter | Contact,
+    kind: int,
     row: int = 0,
 ) -> None:
     """Draws the launch zones of a fighter with missiles; their names are at the lower right.
 
     A contact's missiles are unknown: it is assumed to have some. `row` counts rows of names from
-    below.
+    below. Otherwise as `Zones.around`.
     """
     is_out = isinstance(shooter, Fighter) and not shooter.ammo
     if is_out or not (shooter.alive and enemy.alive):
         return
     side_colour = SIDE_COLOURS[shooter.side]
     right = camera.area.right - 10
-    for edge in SHOWN:
+    places = zones.around(shooter, enemy, kind, time)
+    for edge in SHOWN if places else ():
         name, share = ZONES[edge]
         colour = mix(side_colour, share)
-        corners = camera.to_screen(zone(envelope, edge, shooter, enemy))
+        corners = camera.to_screen(places[edge])
         canvas.wash(corners[None], side_colour, 0.06)
         canvas.polygon(corners, colour, 1)
         bottom = camera.area.bottom - 8 - ROW * row
@@ -231,26 +239,6 @@ def _draw_zones(
         room = canvas.text(name, (right, bottom), text_colour, SMALL, "bottomright")
         canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
         right = room.left - 36
-
-
-def zone(
-    envelope: Envelope, edge: str, shooter: Fighter | Contact, enemy: Fighter | Contact
-) -> np.ndarray:
-    """Returns an edge of the envelope around a fighter, for the enemy's heading and speed.
-
-    Args:
-        envelope: The missile's envelope.
-        edge: Name of one of its arrays, for example "aero".
-        shooter, enemy: The launcher and its target.
-
-    Returns:
-        Places in the plane [BEARINGS, 2], m, at which a shot would just hit the enemy.
-    """
-    headings = np.asarray(shooter.heading), np.asarray(enemy.heading)
-    speeds = np.asarray(shooter.speed), np.asarray(enemy.speed)
-    ranges = launch_zone(envelope, edge, BEARINGS, headings, speeds)
-    directions = np.column_stack([np.cos(BEARINGS), np.sin(BEARINGS)])
-    return shooter.place + ranges[:, None] * directions
 
 
 def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.contacts import TRACKS, UNSEEN, believed, contact_places
-from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
@@ -27,10 +27,11 @@ from midrange_puffer.show.view.canvas import (
 )
 from midrange_puffer.show.view.graph import Enemy, draw_graph
 from midrange_puffer.show.view.marks import Labels, Spot, draw_marks
-from midrange_puffer.show.view.moment import Focus, Moment, moment
+from midrange_puffer.show.view.moment import Fighter, Focus, Moment, moment
 from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.side import divide, draw_side, write_heights
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
+from midrange_puffer.show.view.zones import EnvelopeZones, FlownZones, Zones
 
 SIZE = (1280, 720)
 GAP = 2  # width between two views side by side [px]
@@ -41,13 +42,17 @@ class Renderer:
 
     Args:
         size: Width and height [px].
+        in_background: True to find launch zones with height in a thread, so that a picture does not
+            wait for them.
 
     Attributes:
         surface: The picture.
         yaw, pitch: Point of view of the space-time graph [rad], see `graph.Projection`.
     """
 
-    def __init__(self, size: tuple[int, int] = SIZE) -> None:
+    def __init__(self, size: tuple[int, int] = SIZE, in_background: bool = False) -> None:
+        self._in_background = in_background
+        self._zones: FlownZones | None = None  # of the fight with height that was drawn last
         self.surface = pygame.Surface(size)
         self.yaw, self.pitch = 0.5, 0.6
         self._canvases: dict[tuple[int, int], Canvas] = {}
@@ -70,6 +75,7 @@ class Renderer:
         names: tuple[str, str] = SEATS,
         enemy_zones: bool = False,
         side: int | None = None,
+        kind: int | None = None,
     ) -> list[Spot]:
         """Draws one view; a split screen has several.
 
@@ -83,13 +89,15 @@ class Renderer:
                 with `side` the first fighter of that side.
             target: The enemy that this fighter would fire at; None: its foe, see `Moment.foe`.
             mode: "plane", or "spacetime" for the space-time graph of `focus` (by default of the
-                first fighter) and its foe. A dead fighter, a fight that is over, and a fight with
-                height have no graph and are drawn from above.
+                first fighter) and its foe. A dead fighter and a fight that is over have no graph
+                and are drawn from above.
             rect: Part of the surface; by default all of it.
             lines: Texts at the bottom, such as the keys.
             names: Names of the contestants that fly red and blue.
             enemy_zones: Draw the launch zones of the enemy of `focus`, too.
             side: In a game with sensors, the side whose knowledge is drawn; None: the truth.
+            kind: The place in its load of the type of missile that `focus` would fire; None: the
+                first type that is left.
 
         Returns:
             In teams, the parts of the surface where a click chooses a fighter.
@@ -102,14 +110,14 @@ class Renderer:
         canvas = self._canvases[rect.size]
         camera = self._cameras.setdefault((*rect, focus), Camera(rect))
         now = moment(paths, time, side)
-        seen = None if focus is None else _focus_on(now, focus, target)
+        seen = None if focus is None else _focus_on(now, focus, target, kind)
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, bar_height(rect, paths.sizes, focus is not None))
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         own = focus or 0
         is_open = sim.fighters["alive"][env, own] and not sim.outcome[env]
-        has_graph = mode == SPACETIME and is_open and not now.has_height
+        has_graph = mode == SPACETIME and is_open
         if has_graph:
             self._draw_graph(canvas, area, sim, env, own, now.foe(own), side is not None)
         else:
@@ -120,10 +128,11 @@ class Renderer:
                 camera,
                 now,
                 seen,
-                None if focus is None else core_map(sim.parameters),
+                None if focus is None else self._zones_of(sim, paths),
                 whole=is_over,
                 enemy_zones=enemy_zones,
                 sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
+                by_height=now.has_height and beside is None,
             )
             if now.has_height:
                 labels = self._labels.setdefault((*rect, "above"), Labels())
@@ -140,12 +149,20 @@ class Renderer:
                 labels = self._labels.setdefault(tuple(rect), Labels())
                 spots += draw_marks(canvas, camera, labels, now, seen, called)
         else:
-            draw_pair_bar(canvas, bar, now, focus, names)
+            draw_pair_bar(canvas, bar, now, seen, names)
         _draw_lines(canvas, area, lines)
         if is_over:
             _draw_outcome(canvas, area, outcome_words(sim, env))
         canvas.show(self.surface.subsurface(rect))
         return [(spot.move(rect.topleft), number) for spot, number in spots]
+
+    def _zones_of(self, sim: Simulation, paths: Paths) -> Zones:
+        """Returns the launch zones of a fight."""
+        if not paths.has_height:
+            return EnvelopeZones(game_envelope(sim.parameters))
+        if self._zones is None or self._zones.paths is not paths:
+            self._zones = FlownZones(paths, sim.parameters, self._in_background)
+        return self._zones
 
     def _draw_graph(
         self,
@@ -184,10 +201,14 @@ def columns(size: tuple[int, int], count: int) -> list[pygame.Rect]:
     return [pygame.Rect(index * (width + GAP), 0, width, size[1]) for index in range(count)]
 
 
-def _focus_on(now: Moment, fighter: int, target: int | None) -> Focus:
-    """Returns a view's focus on a fighter; without a target its foe is the target."""
-    foe = now.foe(fighter)
-    return Focus(fighter, foe, foe if target is None else target)
+def _focus_on(now: Moment, fighter: int, target: int | None, kind: int | None) -> Focus:
+    """Returns a view's focus on a fighter.
+
+    Without a target its foe is the target, without a kind its next shot is of the first type left.
+    """
+    foe, own = now.foe(fighter), now.fighters[fighter]
+    first = own.first_type if isinstance(own, Fighter) else 0
+    return Focus(fighter, foe, foe if target is None else target, first if kind is None else kind)
 
 
 def _draw_lines(canvas: Canvas, area: pygame.Rect, lines: Sequence[str]) -> None:

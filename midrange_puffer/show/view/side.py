@@ -51,7 +51,7 @@ class Side:
         west, east, above, below = MARGIN
         size = area.width - west - east, area.height - above - below
         self.area = pygame.Rect((area.x + west, area.y + above), size)
-        own, other = moment.fighters[left], moment.fighters[1 - left]
+        own, other = moment.fighters[left], moment.fighters[moment.foe(left)]
         away = other.place - own.place
         length = float(np.hypot(*away))
         self._origin = own.place

@@ -49,9 +49,13 @@ def bar_height(view: pygame.Rect, sizes: Sequence[int], has_focus: bool) -> int:
 
 
 def draw_pair_bar(
-    canvas: Canvas, bar: pygame.Rect, moment: Moment, focus: int | None, names: Sequence[str]
+    canvas: Canvas,
+    bar: pygame.Rect,
+    moment: Moment,
+    focus: Focus | None,
+    names: Sequence[str],
 ) -> None:
-    """Draws the bar of one against one: both fighters, or only `focus` if the bar is narrow.
+    """Draws the bar of one against one: both fighters, or only that of `focus` if it is narrow.
 
     Args:
         canvas, bar: Where to draw.
@@ -62,7 +66,7 @@ def draw_pair_bar(
     canvas.box(bar, BOX)
     time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
     if focus is not None and bar.width < WIDE:
-        areas = {focus: pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, bar.height)}
+        areas = {focus.fighter: pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, bar.height)}
     else:
         time.centerx = bar.centerx
         areas = {
@@ -73,7 +77,8 @@ def draw_pair_bar(
         words = SEATS[seat]
         if area.width > NARROW and names[seat] != words:
             words = f"{words}: {names[seat]}"
-        _draw_instruments(canvas, area, moment, moment.fighters[seat], words)
+        kind = focus.kind if focus is not None and focus.fighter == seat else None
+        _draw_instruments(canvas, area, moment, moment.fighters[seat], words, kind)
     distance = moment.range(0, 1)
     words = "– km" if distance is None else f"{distance / 1000:.1f} km"
     _draw_time(canvas, time.centerx, bar, moment, words)
@@ -229,11 +234,17 @@ def _draw_line(
 
 
 def _draw_instruments(
-    canvas: Canvas, area: pygame.Rect, moment: Moment, body: Fighter | Contact, title: str
+    canvas: Canvas,
+    area: pygame.Rect,
+    moment: Moment,
+    body: Fighter | Contact,
+    title: str,
+    kind: int | None = None,
 ) -> None:
     """Draws a fighter's missiles and instruments below its title, as many as fit.
 
-    A contact has only speed and Mach number, and these only while there is a track.
+    A contact has only speed and Mach number, and these only while there is a track. `kind` is the
+    type of its next shot.
     """
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
     readings: dict[str, str | tuple[float, float]]
@@ -245,7 +256,9 @@ def _draw_instruments(
         count, columns = 2 if body.alive else 0, 5
     else:
         _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
-        _draw_missiles(canvas, area, moment, body, colour)
+        left = _draw_missiles(canvas, area, moment, body, colour)
+        if body.missile_types and area.width > NARROW:
+            _draw_types(canvas, (left - 14, area.y + 10), body, kind)
         if moment.has_height:
             readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
         readings |= {
@@ -274,17 +287,37 @@ def _draw_title(
 
 def _draw_missiles(
     canvas: Canvas, area: pygame.Rect, moment: Moment, fighter: Fighter, colour: Colour
-) -> None:
-    """Draws bars from the right: one per missile left, brighter ones for those in the air."""
+) -> int:
+    """Draws bars from the right: one per missile left, brighter ones for those in the air.
+
+    Returns:
+        The left end of what is drawn [px].
+    """
     own = [missile for missile in moment.missiles if missile.path.owner == fighter.number]
     flying = sum(missile.flying for missile in own)
     bars = [FLAME] * flying + [colour] * fighter.ammo
     bars += [mix(colour, 0.2, BOX)] * (len(own) - flying)
-    for index, shade in enumerate(reversed(bars)):
-        canvas.box(pygame.Rect(area.right - 22 - 9 * index, area.y + 9, 5, 13), shade, 2)
+    left = area.right - 22 - 9 * (len(bars) - 1)
+    for index, shade in enumerate(bars):
+        canvas.box(pygame.Rect(left + 9 * index, area.y + 9, 5, 13), shade, 2)
     if flying and area.width > NARROW:
-        right = area.right - 26 - 9 * (len(bars) - 1)
-        canvas.text(f"{flying} in the air", (right, area.y + 10), FAINT, SMALL, "topright")
+        words = f"{flying} in the air"
+        return canvas.text(words, (left - 4, area.y + 10), FAINT, SMALL, "topright").left
+    return left
+
+
+def _draw_types(canvas: Canvas, place: tuple[int, int], fighter: Fighter, kind: int | None) -> None:
+    """Writes the names of a fighter's types to the left of a place, the aircraft's first.
+
+    Of a load it writes how many are left of each type, brightly that of its next shot.
+    """
+    x, y = place
+    pairs = [*zip(fighter.missile_types, fighter.missiles_left, strict=False)]
+    words = [f"{left} {name}" if len(pairs) > 1 else name for name, left in pairs]
+    for number, text in reversed([*enumerate(words)]):
+        colour = BRIGHT if len(pairs) > 1 and number == kind else FAINT
+        x = canvas.text(text, (x, y), colour, SMALL, "topright").left - 10
+    canvas.text(f"{fighter.aircraft}:", (x, y), FAINT, SMALL, "topright")
 
 
 def _draw_gauge(

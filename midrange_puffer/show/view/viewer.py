@@ -105,7 +105,7 @@ class Viewer(ABC):
         self._renderer, self._show = renderer, show
         self._running, self._mode = True, PLANE
         self._side: int | None = None  # the side whose knowledge is shown; None: the truth
-        self._chosen: int | None = None  # in teams, the fighter that is followed; None: all
+        self._chosen: int | None = None  # the fighter that a spectator follows; None: all
         self._spots: list[Spot] = []
 
     def run(self) -> None:
@@ -153,11 +153,11 @@ class Viewer(ABC):
                 session.scale_time(faster=False)
             case pygame.K_EQUALS | pygame.K_PLUS | pygame.K_KP_PLUS:
                 session.scale_time(faster=True)
-            case pygame.K_v if not self._has_height:
+            case pygame.K_v:
                 self._mode = SPACETIME if self._mode == PLANE else PLANE
             case pygame.K_f if self._has_sensors:
                 self._next_side()
-            case pygame.K_TAB if self._is_team:
+            case pygame.K_TAB:
                 self._choose_next()
             case _ if self._is_team and key in DIGITS:
                 numbers = session.side_of(self._followed)
@@ -171,7 +171,7 @@ class Viewer(ABC):
 
     @property
     def _has_height(self) -> bool:
-        """True if the game is in three dimensions, where there is no space-time graph."""
+        """True if the game is in three dimensions."""
         return has_height(self.session.sim.parameters)
 
     @property
@@ -183,6 +183,14 @@ class Viewer(ABC):
     def _followed(self) -> int:
         """The fighter that is followed; red's first one if all are followed."""
         return self._chosen or 0
+
+    @property
+    def _focus(self) -> int | None:
+        """The fighter that the picture follows for a spectator; None: all.
+
+        In one against one the picture of a side's knowledge follows that side's fighter.
+        """
+        return self._chosen if self._is_team or self._side is None else None
 
     def _choose(self, fighter: int | None) -> None:
         """Follows a fighter; None: all."""

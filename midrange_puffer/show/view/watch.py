@@ -12,10 +12,10 @@ from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer, Window
 
 LAST = 3.0  # time for which the end of a fight is shown [s]
-HEIGHT_KEYS = "P pause   N next   + - speed   Esc quit"
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
+PAIR_KEYS = f"Tab follow a fighter   {KEYS}"
 TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
-SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
+SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {PAIR_KEYS}"
 
 
 def watch(
@@ -52,7 +52,7 @@ def watch(
         sessions.append(Session(contestants, names, seed, greedy, **parameters))
         sessions.append(Session(contestants[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:
-        Watcher(sessions, Renderer(window.size), window.show, telemetry).run()
+        Watcher(sessions, Renderer(window.size, in_background=True), window.show, telemetry).run()
 
 
 class Watcher(Viewer):
@@ -77,6 +77,8 @@ class Watcher(Viewer):
         self.session.stream(telemetry)
         self._sessions, self._turn = sessions, 0
         self._over = 0.0  # time for which the end has been shown [s]
+        if not self._is_team:
+            self._chosen = 0  # red's view has both fighters, with their names and zones
 
     def _pass(self, seconds: float) -> None:
         self.session.advance(seconds)
@@ -105,15 +107,12 @@ class Watcher(Viewer):
         session = self.session
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
         state = "paused" if session.paused else speed
-        keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else KEYS
-        keys = HEIGHT_KEYS if self._has_height else keys
-        # In one against one from red's view, which has both fighters, their names and zones.
-        focus = self._chosen if self._is_team or self._side is not None else 0
+        keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else PAIR_KEYS
         self._spots = self._renderer.draw(
             session.sim,
             session.paths,
             time=session.time,
-            focus=focus,
+            focus=self._focus,
             mode=self._mode,
             lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,

@@ -112,6 +112,18 @@ function drawDot(context, { x, y }, radius, fill, stroke) {
   context.stroke();
 }
 
+// Colours of heights: at the ground, half way up and at HIGHEST [m].
+const HIGHEST = 12000;
+const SHADES = [[126, 87, 194], [38, 160, 150], [245, 180, 40]];
+
+/** Returns the colour of a height. */
+function shade(height) {
+  const place = (Math.min(Math.max(height / HIGHEST, 0), 1)) * (SHADES.length - 1);
+  const index = Math.min(Math.floor(place), SHADES.length - 2);
+  const [low, high] = [SHADES[index], SHADES[index + 1]];
+  return `rgb(${low.map((value, part) => Math.round(mix(value, high[part], place - index))).join(" ")})`;
+}
+
 /** Returns kilometres in words, with a decimal below 100 km. */
 function formatKm(metres) {
   const km = metres / 1000;

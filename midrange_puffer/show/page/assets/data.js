@@ -37,9 +37,9 @@ function lastNotAfter(times, time) {
   return low - 1;
 }
 
-/** Returns an object with the same names and the results of `act` for its values. */
+/** Returns an object with the same names and the results of `act` for its values and names. */
 function mapValues(object, act) {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value)]));
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value, name)]));
 }
 
 function mix(from, to, share) {
@@ -99,19 +99,19 @@ class Fight {
 
   /** Makes a fight of the page's data. */
   static decode(content) {
-    const { fighters, missiles, graphs, zones, interval, threats, known } = content;
+    const { fighters, missiles, graphs, zones, interval, zoneInterval, threats, known } = content;
     const scenes = (packed, number) => new Scenes(packed, {
       number, side: fighters[number].side, interval, enemies: threats.map((row) => row[number]),
     });
     return new Fight({
       ...content,
       graphs: graphs.map(scenes),
-      zones: new Zones(zones, interval),
+      zones: new Zones(zones, zoneInterval),
       fighters: fighters.map(decodePath),
       missiles: missiles.map(decodePath),
       known: known.map((part, seat) => ({
         graph: scenes(part.graph, seat),
-        zones: new Zones(part.zones, interval),
+        zones: new Zones(part.zones, zoneInterval),
         contact: decodePath(part.contact),
       })),
     });

@@ -3,7 +3,7 @@
 const element = (id) => document.getElementById(id);
 const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const CHOICES = {
-  view: fight.hasHeight ? ["plane", "camera"] : ["plane", "spacetime", "camera"],
+  view: ["plane", "spacetime", "camera"],
   follow: ["both", ...(fight.isTeam ? ["one"] : SEATS), "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
@@ -82,7 +82,7 @@ function drawButtons() {
   // A side knows only its own graph.
   SEATS.forEach((seat, side) => {
     const isUnknown = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
-    element(`view-${seat}`).hidden = fight.hasHeight || isUnknown;
+    element(`view-${seat}`).hidden = isUnknown;
   });
   setText(element("play"), player.playing ? "Pause" : "Play");
 }
@@ -120,7 +120,6 @@ function choose(number) {
 
 /** Shows the space-time graph of a side; in teams chooses its next living fighter. */
 function showSide(side) {
-  if (fight.hasHeight) return; // without a graph
   if (!fight.isTeam) {
     show("spacetime", side);
     return;

@@ -74,11 +74,12 @@ class Scenes {
     };
   }
 
-  /** Returns the paths [[{x, y} …] …] of a row of a packed array, in the plane. */
+  /** Returns the paths [[{x, y} …] …] of a row of a packed array, with height [[{x, y, z} …] …]. */
   _paths({ shape, values }, row, scene) {
     const [count, length] = shape.length === 4 ? shape.slice(1, 3) : [1, shape[1]];
-    const [x, y] = this.origins.subarray(2 * scene, 2 * scene + 2);
-    const point = (i) => ({ x: x + values[2 * i], y: y + values[2 * i + 1] });
+    const axes = ["x", "y", "z"].slice(0, shape.at(-1));
+    const point = (i) => Object.fromEntries(axes.map((axis, a) => [
+      axis, this.origins[axes.length * scene + a] + values[axes.length * i + a]]));
     const path = (_, p) => Array.from({ length }, (_, i) => point((row * count + p) * length + i));
     return Array.from({ length: count }, path);
   }
@@ -118,6 +119,6 @@ function sum(numbers) {
 /** Interpolates between two sets of paths; a point missing in the second stays as in the first. */
 function mixPaths(from, to, share) {
   const mixed = (a, b) =>
-    Number.isNaN(b.x) ? a : { x: mix(a.x, b.x, share), y: mix(a.y, b.y, share) };
+    Number.isNaN(b.x) ? a : mapValues(a, (value, axis) => mix(value, b[axis], share));
   return from.map((path, p) => path.map((point, i) => mixed(point, to[p][i])));
 }

@@ -87,6 +87,7 @@ class Graph {
     this._addPaths(scene);
     this.parts.sort((a, b) => b.depth - a.depth).forEach((part) => part.draw());
     this._drawFighters(time);
+    if (this.fight.hasHeight) this._drawScale();
     this.labels.draw();
   }
 
@@ -114,6 +115,20 @@ class Graph {
       line(context, shadow, dim, 1.5, 0.5);
     }
     this._nameFloor(xs, ys, floor);
+  }
+
+  /** Draws the colours of heights, and writes heights beside them [km]. */
+  _drawScale() {
+    const { context, height, colours: { dim } } = this;
+    const [left, length] = [14, 120];
+    const at = (z) => height - 24 - (length * z) / HIGHEST;
+    for (let z = 0; z < HIGHEST; z += HIGHEST / length) {
+      Object.assign(context, { fillStyle: shade(z) });
+      context.fillRect(left, at(z) - 1, 8, 1.5);
+    }
+    for (const z of multiples(HIGHEST / 3, 0, HIGHEST)) {
+      this.labels.fixed(z ? formatKm(z).replace(".0", "") : "ground", left + 13, at(z), { colour: dim });
+    }
   }
 
   /** Writes coordinates in km along the two nearest edges of the floor. */
@@ -146,12 +161,13 @@ class Graph {
     this.parts.push({ depth, draw });
   }
 
-  /** Adds a path piece by piece, so that each is drawn by its depth. */
+  /** Adds a path piece by piece, so that each is drawn by its depth. `colour` may be one for each point. */
   _addPath(path, colour, width, { alpha = 1, dash = [] } = {}) {
     for (let i = 1; i < path.length; i += 1) {
       const ends = [path[i - 1], path[i]];
       if (ends.some((end) => Number.isNaN(end.x))) continue;
-      const draw = () => line(this.context, ends, colour, width, alpha);
+      const stroke = Array.isArray(colour) ? colour[i] : colour;
+      const draw = () => line(this.context, ends, stroke, width, alpha);
       this._add(ends, () => dashed(this.context, dash, draw));
     }
   }
@@ -161,7 +177,8 @@ class Graph {
     const placed = fronts.map((front, i) => front.map((point) => this._at(point, times[i])));
     placed.forEach((front, i) => {
       const bold = isMarked(times, i);
-      this._addPath(front, this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
+      const shades = bold && this.fight.hasHeight ? fronts[i].map(({ z }) => shade(z)) : null;
+      this._addPath(front, shades ?? this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
       if (i) this._addSurface(placed[i - 1], front);
     });
     for (const edge of [0, -1]) {
@@ -213,15 +230,18 @@ class Graph {
     this._addPath(placed, colour, 2.4, { dash });
     placed.forEach((point, i) => {
       if (!i || !isMarked(times, i)) return;
-      this._add([point], () => drawDot(this.context, point, 3, this.colours.paper, colour));
+      const fill = path[i].z === undefined ? this.colours.paper : shade(path[i].z);
+      this._add([point], () => drawDot(this.context, point, 3, fill, colour));
     });
     const end = placed[placed.length - 1];
+    const height = path[path.length - 1].z;
     const { star } = this.colours;
     if (placed.length < times.length) {
       this._add([end], () => drawStar(this.context, end, 9, star, colour));
     }
     this.labels.reserve(end.x - 4, end.y - 4, 8, 8);
-    this.labels.beside(end, name, { colour, towards: [0, 1], gap: 14, font: SMALL });
+    const words = height === undefined ? name : `${name}, ${formatKm(height)}`;
+    this.labels.beside(end, words, { colour, towards: [0, 1], gap: 14, font: SMALL });
   }
 
   /** Marks the place where a missile hits or becomes harmless. */

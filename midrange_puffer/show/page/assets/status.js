@@ -87,8 +87,13 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+const shownLines = new WeakMap(); // of elements, as text
+
 /** Shows lines of parts [class, text] as paragraphs of an element. */
 function showLines(element, lines) {
+  const text = JSON.stringify(lines);
+  if (shownLines.get(element) === text) return; // layout takes time
+  shownLines.set(element, text);
   element.replaceChildren(...lines.map((parts) => {
     const paragraph = document.createElement("p");
     for (const [className, textContent] of parts) {
@@ -109,8 +114,7 @@ function formatTime(seconds) {
 function planeCaption({ zones, picture }, fight) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
   const high = "Beside each body: its height, and ↗ the angle of its climb or ↘ of its dive. Below: the fight from the " +
-    "side, along the present line from red to blue, with heights stretched. " +
-    "With height there is no space-time graph.";
+    "side, along the present line from red to blue, with heights stretched.";
   const now = fight.hasHeight ? "at its present height, course and speed" : "on its present course and speed";
   const rule = `Launch zones, were the enemy there, ${now}: ` +
     "dashed R_aero, a missile fired now hits if it flies on; " +
@@ -151,11 +155,12 @@ function graphCaption(scene, number, fight, time) {
   const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
     ? [isBlind ? `No track of ${enemy}: its shots are unknown.` : `${enemy} can fire no missile: there is no cone.`,
       inTheAir]
-    : [`Cone: where a missile that ${enemy} fires now could be. ` +
+    : [`Cone: where a missile that ${enemy} fires now could be${fight.hasHeight ? ", at any height" : ""}. ` +
         "An escape that stays outside is safe.",
       `Dotted: that missile, guided at the escapes. ${inTheAir}`];
+  const high = fight.hasHeight ? " From above; colours are heights. Escapes dive." : "";
   return [
-    [["", `Time runs downward. ${rule}`]],
+    [["", `Time runs downward.${high} ${rule}`]],
     [["", lines]],
     scene.escapes.map((_, index) => escapeWords(scene, index)),
   ];

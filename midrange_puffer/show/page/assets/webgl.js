@@ -25,10 +25,14 @@ const LAYERS = [
   { name: "veil", mode: "TRIANGLES", tests: true },
 ];
 
+const parsed = new Map(); // colours that were read
+
 /** Returns a colour for vertices: of "#rrggbb" and an opacity from 0 to 1. `light` makes it darker below 1. */
 function tint(hex, alpha = 1, light = 1) {
-  const part = (at) => Math.min(Math.round(parseInt(hex.slice(at, at + 2), 16) * light), 255);
-  return ((Math.round(alpha * 255) << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
+  if (!parsed.has(hex)) parsed.set(hex, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const [red, green, blue] = parsed.get(hex);
+  const part = (value) => Math.min(Math.round(value * light), 255);
+  return ((Math.round(alpha * 255) << 24) | (part(blue) << 16) | (part(green) << 8) | part(red)) >>> 0;
 }
 
 /** A growing list of vertices. */

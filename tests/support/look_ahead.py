@@ -1,4 +1,4 @@
-"""A look ahead in fights with height: copies of the fight are flown for some seconds.
+"""A look ahead in fights with height as the page in the browser has it, by copies of the fight.
 
 In one copy both fighters hold their controls. In two others a fighter escapes: it dives and turns
 to one side at full throttle until its tail points at the enemy, then runs.
@@ -11,7 +11,8 @@ import numpy as np
 
 from midrange_puffer.game.actions import HEIGHT
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.replays.session import Session, copy_bodies
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.replays.session import Session
 
 HORIZON = 20.0  # s
 DECISION = 0.5  # s, about the time between two commands of an escape
@@ -48,7 +49,8 @@ class Ahead:
         substeps = max(round(DECISION / dt), 1)
         self._decision = substeps * dt
         self._dive = session.sim.parameters["pilot_dive"]
-        self._copies = session.copies(len(COPIES), substeps)
+        game = dict(session.sim.parameters, substeps=substeps)
+        self._copies = Simulation(len(COPIES), session.sim.core.seed, **game)
 
     def look(self) -> tuple[list[Inbound], bool]:
         """Returns the missiles that fly at the fighter, and True if it survives an escape."""
@@ -59,7 +61,10 @@ class Ahead:
             return [], True
         for env in COPIES:
             copies.start(env, self._session.engagement)  # the last look may have ended it
-            copy_bodies(sim, copies, env)
+            for number in range(len(SEATS)):
+                copies.core.set_fighter(env, number, sim.core.get_fighter(0, number))
+            for slot in np.flatnonzero(missiles["active"]):
+                copies.core.set_missile(env, slot, sim.core.get_missile(0, slot))
         given = sim.core.read("fighter")
         held = [given[f"{name}_command"][0] for name in HEIGHT.names[:-1]]
         commands = np.tile(np.column_stack([*held, np.zeros(len(SEATS))]), (len(COPIES), 1, 1))
