@@ -45,7 +45,8 @@ static void mr_spread_arrays(const void *from, int lane, void *to, size_t bytes)
 typedef struct {
   MrSim sim;
   MrBlock block;
-  MrRoster roster;  // with height, if types are drawn
+  // With height, if types are drawn: an MrRoster.
+  MR_ALIGNED float roster[(sizeof(MrRoster) + MR_FIGHTERS * sizeof(MrFlownLanes)) / sizeof(float)];
 } MrCopies;
 
 static void mr_copy_lane(const MrSim *sim, int32_t block, int lane, MrCopies *out) {
@@ -56,8 +57,8 @@ static void mr_copy_lane(const MrSim *sim, int32_t block, int lane, MrCopies *ou
   out->sim.blocks = b;
   out->sim.num_blocks = 1;
   if (MR_DIMENSIONS == 3 && sim->types.are_drawn) {
-    mr_spread_arrays(&sim->rosters[block], lane, &out->roster, sizeof out->roster);
-    out->sim.rosters = &out->roster;
+    mr_spread_arrays(mr_roster_of(sim, block), lane, out->roster, sizeof out->roster);
+    out->sim.rosters = (MrRoster *)(void *)out->roster;
   }
 }
 

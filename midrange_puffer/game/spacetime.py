@@ -17,7 +17,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import finite, has_height, is_team, sizes_of
-from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.simulation import Simulation, duel_parameters
 
 FRONT = 16  # points of a front to each side of straight ahead
 # Unit vectors to the left half, every 5 degrees: the hull is at most 0.1 % too wide.
@@ -284,7 +284,7 @@ def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simula
     side = int(fighter >= red)
     if side == int(enemy >= red):
         raise ValueError(f"fighter {fighter}, enemy {enemy}: must be of the two sides")
-    out = Simulation(1, **dict(sim.parameters, red_size=1, blue_size=1))
+    out = Simulation(1, **duel_parameters(sim, env, *sorted((fighter, enemy))))
     for number, place in ((fighter, side), (enemy, 1 - side)):
         out.core.set_fighter(0, place, sim.core.get_fighter(env, number))
     missiles = {name: values[env] for name, values in sim.missiles.items()}
