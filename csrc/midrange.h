@@ -379,12 +379,13 @@ void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, u
 // The heads of an order: the order, the permission, with height the level, and the target, which has one level in one
 // against one. So an order has as many heads as a fighter has controls.
 typedef enum { MR_HEAD_ORDER, MR_HEAD_PERMISSION, MR_HEAD_LEVEL, MR_HEAD_TARGET } MrHead;
-enum { MR_HEADS_MAX = MR_HEAD_TARGET + 1 };
+enum { MR_ORDER_HEADS_MAX = MR_HEAD_TARGET + 1 };
 
 // Writes the numbers of levels of the heads of a game's orders, and which head each is; returns the number of heads.
 // `orders` gets the orders of the game, the levels of the first head. The arguments are rows of params.h.
 int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions,
-                       int32_t levels[MR_HEADS_MAX], MrHead heads[MR_HEADS_MAX], MrOrder orders[MR_ORDER_COUNT]);
+                       int32_t levels[MR_ORDER_HEADS_MAX], MrHead heads[MR_ORDER_HEADS_MAX],
+                       MrOrder orders[MR_ORDER_COUNT]);
 
 // Flies physics steps only: no launches, outcomes or rewards. Actuators follow the commands last given. It does not
 // matter to the bit how many calls the steps are in. RULES.md, "Order of events".

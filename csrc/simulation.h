@@ -96,8 +96,8 @@ struct MrSim {
   bool is_agent[MR_FIGHTERS_MAX];
   int32_t agents_per_env;
   // The heads of its orders, mr_order_heads.
-  int32_t head_count, head_levels[MR_HEADS_MAX];
-  MrHead heads[MR_HEADS_MAX];
+  int32_t head_count, head_levels[MR_ORDER_HEADS_MAX];
+  MrHead heads[MR_ORDER_HEADS_MAX];
   MrOrder orders[MR_ORDER_COUNT];
   // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
   // number from [0, 1) draws the pilot in whose share it lies.

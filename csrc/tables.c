@@ -62,8 +62,9 @@ const MrStateInfo *mr_order_levels(void) {
   return table;
 }
 
-int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions, int32_t levels[MR_HEADS_MAX],
-                       MrHead heads[MR_HEADS_MAX], MrOrder orders[MR_ORDER_COUNT]) {
+int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions,
+                       int32_t levels[MR_ORDER_HEADS_MAX], MrHead heads[MR_ORDER_HEADS_MAX],
+                       MrOrder orders[MR_ORDER_COUNT]) {
   int32_t side = red > blue ? red : blue, count = 0;
   bool has[] = {
       [MR_NEEDS_NOTHING] = true, [MR_NEEDS_SENSORS] = sensing == MR_SENSING_RADAR, [MR_NEEDS_TEAM] = side > 1};

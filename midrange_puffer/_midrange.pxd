@@ -145,7 +145,7 @@ cdef extern from "midrange.h" nogil:
         MR_HEAD_PERMISSION
         MR_HEAD_LEVEL
         MR_HEAD_TARGET
-    enum: MR_HEADS_MAX
+    enum: MR_ORDER_HEADS_MAX
     ctypedef enum MrOrder:
         MR_ORDER_COUNT
     enum: MR_STATE_COUNT
