@@ -42,7 +42,8 @@ static MrObservation observation(void) {
   if (config.params.dimensions == 2) return config.params.sensing ? MR_OBSERVE_RADAR : MR_OBSERVE_DEFAULT;
   int32_t kinds = 1;
   while (kinds < MR_KINDS_MAX && (config.loads[0][kinds] || config.loads[1][kinds])) kinds++;
-  return (MrObservation)(MR_OBSERVE_HEIGHT + kinds - 1);
+  int first = config.params.sensing ? MR_OBSERVE_RADAR_HEIGHT : MR_OBSERVE_HEIGHT;
+  return (MrObservation)(first + kinds - 1);
 }
 
 // Returns the number of features of a fighter's observation in the configuration's game.
