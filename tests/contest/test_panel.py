@@ -50,7 +50,7 @@ VERSION_1 = {
 # Those of the other games: the version, and the digests for the seeds 0 and 1.
 OTHER_GAMES = {
     "radar": (
-        1,
+        2,
         "d723551ec727065c702fd31c5adbbe5e097314ebebe36e5f1651aa098cae2f40",
         "744645f473bc7c6061e92249ea93fa9d709597608255673c6304a5484f40cf74",
     ),
