@@ -45,7 +45,8 @@ static void mr_spread_arrays(const void *from, int lane, void *to, size_t bytes)
 typedef struct {
   MrSim sim;
   MrBlock block;
-  MR_ALIGNED char roster[sizeof(MrRoster) + MR_FIGHTERS * sizeof(MrFlownLanes)];  // with height, if types are drawn
+  // With height, if types are drawn: an MrRoster.
+  MR_ALIGNED float roster[(sizeof(MrRoster) + MR_FIGHTERS * sizeof(MrFlownLanes)) / sizeof(float)];
 } MrCopies;
 
 static void mr_copy_lane(const MrSim *sim, int32_t block, int lane, MrCopies *out) {

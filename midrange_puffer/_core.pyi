@@ -51,7 +51,13 @@ SAME_BITS_SINCE: int
 OBSERVATIONS: dict[str, int]
 TEAM: str
 TEAM_RADAR: str
+TEAM_HEIGHT: str
+TEAM_RADAR_HEIGHT: str
 HEIGHTS: tuple[str, str, str]
+RADAR_HEIGHTS: tuple[str, str, str]
+TEAMS: tuple[str, ...]
+WITH_HEIGHT: tuple[str, ...]
+WITH_SENSORS: tuple[str, ...]
 MAP_SHAPE: tuple[int, int, int, int]
 MAX_SIDE: int
 MAX_TYPES: int

@@ -82,7 +82,7 @@ def of_lesson(browser: Browser, _: Path) -> None:
     """Shows the lesson in which a missile comes, on a phone."""
     visit(browser, PHONE)
     click(browser, "lesson-start")
-    for _ in range(5):
+    for _ in range(3):
         click(browser, "lesson-next")
     until(lambda: text(browser, "lesson-words").startswith("6"))
 
@@ -97,7 +97,8 @@ def of_fight(
         click(browser, "lesson-end")
         choose(browser, "start-range", 30)
         press(browser, "Space")
-        click(browser, "faster")
+        for _ in range(4 if end == math.inf else 2):
+            click(browser, "faster")
         if end == math.inf:
             until(lambda: is_shown(browser, "outcome"))
             return

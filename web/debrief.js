@@ -1,6 +1,7 @@
 // The debriefing: the reasons for the result of a fight, as in show/play/debrief.py, whose sentences the tables have.
 
-const LEAST_TURN = Math.PI / 6; // change of course of a target that turned away
+const AWAY = Math.PI / 3; // least angle off the launcher at which a target has turned away
+const LEAST_TURN = Math.PI / 6; // and least change of that angle
 
 /** Fills the places {name} of a sentence. */
 function fill(sentence, values) {
@@ -31,7 +32,7 @@ function debrief(fight, seat, checks, { words, zones }) {
     const values = fired(missile);
     if (values.zone === zones.inside) return [say("kill_inside", values)];
     if (values.zone !== zones.between) return [say("kill_other", values)];
-    return [say(hasTurned(fight.fighters[1 - seat], missile) ? "kill_late" : "kill_straight", values)];
+    return [say(hasTurned(fight, missile) ? "kill_late" : "kill_straight", values)];
   };
   const ofDeath = (missile) => {
     const values = fired(missile);
@@ -61,8 +62,12 @@ function debrief(fight, seat, checks, { words, zones }) {
   ];
 }
 
-/** True if a missile's target changed its course after the launch. */
-function hasTurned({ entries: { times, heading } }, { launched }) {
+/** True if a missile's target turned away from the place of the launch. */
+function hasTurned(fight, { owner, launched, entries }) {
+  const place = stateAt(fight.fighters[owner], launched);
+  const { times, x, y, heading } = fight.fighters[entries.targets.at(-1)].entries;
   const first = Math.max(lastNotAfter(times, launched), 0);
-  return heading.slice(first).some((angle) => Math.abs(offNose(angle, { heading: heading[first] })) > LEAST_TURN);
+  const off = heading.slice(first).map((angle, i) => (
+    Math.abs(offNose(Math.atan2(place.y - y[first + i], place.x - x[first + i]), { heading: angle }))));
+  return Math.max(...off) > Math.max(AWAY, off[0] + LEAST_TURN);
 }

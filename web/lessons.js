@@ -34,7 +34,7 @@ const start = (kilometres, others = {}) => ({
 /**
  * The lessons. `text` has words for keys and for fingers where they differ. A lesson with a `fight`
  * starts it. `runs` is true if the clock does not wait for the player's first move. `isDone` ends the
- * lesson; `isLost` returns the reason if it can no longer be done. `memory` belongs to the lesson.
+ * lesson; one that `follows` needs what the lesson before it did. `isLost` returns the reason if it can no longer be done. `memory` belongs to the lesson.
  */
 const LESSONS = [
   {
@@ -61,6 +61,7 @@ const LESSONS = [
     isLost: (session) => (isWithoutMissiles(session) ? "All six were fired from outside the zone." : null),
   },
   {
+    follows: true,
     text: "Your missile's motor burns for 10 s, drawn thick. Then it only gets slower: that is why near shots are good.",
     runs: true,
     isDone: (session) => missilesOf(session, 0).some(hasHit),
@@ -74,6 +75,7 @@ const LESSONS = [
     isDone: () => lookout.warning !== null,
   },
   {
+    follows: true,
     text: ["A missile! It is faster than you, but not for long. Turn with A or D until it is behind you, then fly straight " +
       "and run. With = time goes faster.",
     "A missile! It is faster than you, but not for long. Turn until it is behind you, then let go and run. With + time " +
@@ -160,7 +162,8 @@ class Lessons {
   }
 
   next() {
-    if (this.isFlown && this.index < LESSONS.length - 1) this._go(this.index + 1);
+    const next = LESSONS.findIndex(({ follows }, index) => index > this.index && !follows);
+    if (this.isFlown && next >= 0) this._go(next);
     else this.end();
   }
 

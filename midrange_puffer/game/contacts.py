@@ -10,7 +10,7 @@ import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
-from midrange_puffer.game.simulation import SOURCES, TRACKING, Simulation
+from midrange_puffer.game.simulation import SOURCES, TRACKING, Simulation, duel_parameters
 
 # The source of a contact, as an index into SOURCES.
 UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
@@ -155,7 +155,8 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
         enemy = next(other for own, other in places if own == fighter)
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
-    out = Simulation(1, **dict(sim.parameters, red_size=1, blue_size=1, sensing=FULL))
+    game = duel_parameters(sim, env, *sorted((fighter, enemy)))
+    out = Simulation(1, **dict(game, sensing=FULL))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "z", "speed"):

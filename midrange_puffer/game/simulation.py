@@ -642,6 +642,26 @@ def _body(
     return state
 
 
+def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str, Any]:
+    """Returns the parameters of one against one between two fighters of an engagement.
+
+    With height they fly the types that they have drawn, without the factors of these.
+
+    Args:
+        sim, env: the engagement.
+        red, blue: numbers of the fighters.
+    """
+    game = dict(sim.parameters, red_size=1, blue_size=1)
+    if not has_height(game):
+        return game
+    names, drawn = sim.type_names, sim.types
+    for side, fighter in (("red", red), ("blue", blue)):
+        kinds = ("aircraft",) if game[f"{side}_missiles"] else ("aircraft", "missile")
+        for kind in kinds:
+            game[f"{side}_{kind}"] = names[kind][drawn[kind][env, fighter]]
+    return game | {"aircraft_spread": 0.0, "missile_spread": 0.0}
+
+
 def first_type_left(sim: Simulation, fighter: int) -> int:
     """Returns the place in its load of the first type of which a fighter has missiles left, or 0.
 

@@ -11,16 +11,13 @@ The C core flies all paths with the game's own steps and guidance; the simulatio
 See csrc/RULES.md, "Space-time graph".
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.parameters import SEATS, finite, has_height, is_team, sizes_of
-from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.types import drawn_types
+from midrange_puffer.game.parameters import finite, has_height, is_team, sizes_of
+from midrange_puffer.game.simulation import Simulation, duel_parameters
 
 FRONT = 16  # points of a front to each side of straight ahead
 # Unit vectors to the left half, every 5 degrees: the hull is at most 0.1 % too wide.
@@ -288,9 +285,8 @@ def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simula
     side = int(fighter >= red)
     if side == int(enemy >= red):
         raise ValueError(f"fighter {fighter}, enemy {enemy}: must be of the two sides")
-    places = {fighter: side, enemy: 1 - side}
-    out = Simulation(1, **_pair_game(sim, env, places))
-    for number, place in places.items():
+    out = Simulation(1, **duel_parameters(sim, env, *sorted((fighter, enemy))))
+    for number, place in ((fighter, side), (enemy, 1 - side)):
         out.core.set_fighter(0, place, sim.core.get_fighter(env, number))
     missiles = {name: values[env] for name, values in sim.missiles.items()}
     inbound = missiles["active"] * (missiles["target"] == fighter)
@@ -306,19 +302,6 @@ def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simula
             seats = {"target": 1 - side, "owner": side}
         out.core.set_missile(0, place, sim.core.get_missile(env, slot) | seats)
     return out, slots
-
-
-def _pair_game(sim: Simulation, env: int, places: Mapping[int, int]) -> dict[str, Any]:
-    """Returns the parameters of one against one of fighters, given their numbers and sides."""
-    game = dict(sim.parameters, red_size=1, blue_size=1)
-    if has_height(game):
-        drawn = drawn_types(sim.core, env)
-        game |= {"aircraft_spread": 0.0, "missile_spread": 0.0}
-        for number, side in places.items():
-            game[f"{SEATS[side]}_aircraft"] = drawn[number].aircraft
-            if not game[f"{SEATS[side]}_missiles"]:
-                game[f"{SEATS[side]}_missile"] = drawn[number].missiles[0]
-    return game
 
 
 def pair_graph(

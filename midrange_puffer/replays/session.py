@@ -64,7 +64,7 @@ class _Mark:
     crews: list[Any]
 
 
-def _copy_bodies(fight: Simulation, copy: Simulation) -> None:
+def copy_bodies(fight: Simulation, copy: Simulation) -> None:
     """Copies all bodies of a simulation's first engagement to that of another one."""
     own, other = fight.core, copy.core
     for number in range(own.fighters):
@@ -134,7 +134,7 @@ class PilotCrew:
 
     def commands(self, sim: Simulation) -> np.ndarray:
         """Returns the fighters' next controls, as `PlayerCrew.commands`."""
-        _copy_bodies(sim, self._copy)
+        copy_bodies(sim, self._copy)
         self._copy.step()
         given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
         names = controls_in(sim.parameters["dimensions"]).names

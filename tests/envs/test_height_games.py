@@ -13,6 +13,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.contacts import believed
 from midrange_puffer.game.observation import controls_of, features_of, levels_of, rows_of
 from midrange_puffer.game.parameters import observed, resolve, sizes_of
+from midrange_puffer.game.spacetime import pair_of
 from midrange_puffer.game.targets import enemies_of, nearest_nose
 from midrange_puffer.replays.replay import Recorder, Replay
 from midrange_puffer.replays.session import Session
@@ -149,3 +150,18 @@ def test_a_belief_has_the_height_of_the_contact(sizes):
     true = {name: values[0, enemy] for name, values in sim.fighters.items()}
     for name in ("x", "y", "z", "vz"):
         assert pair.fighters[name][0, 1] == pytest.approx(true[name], rel=1e-5), name
+
+
+def test_a_duel_of_two_fighters_has_their_types():
+    """The pair of a fighter and its enemy, also as believed, flies what these have drawn."""
+    mixes = {"red_aircraft": "heavy:1,trainer:1", "blue_missile": "long:1,short:1"}
+    sizes = {"red_size": 3, "blue_size": 2}
+    sims = [Simulation(6, 1, dimensions=3, **mixes, **sizes, **more) for more in ({}, RADAR)]
+    for sim, pair_in in zip(sims, (lambda *of: pair_of(*of)[0], believed), strict=True):
+        for env in range(6):
+            pair = pair_in(sim, env, 2, 4)
+            drawn = [sim.types[kind][env] for kind in ("aircraft", "missile")]
+            flown = [pair.types[kind][0] for kind in ("aircraft", "missile")]
+            names, own = sim.type_names, pair.type_names
+            for kind, ours, theirs in zip(("aircraft", "missile"), drawn, flown, strict=True):
+                assert [names[kind][ours[n]] for n in (2, 4)] == [own[kind][n] for n in theirs]

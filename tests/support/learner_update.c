@@ -2,9 +2,9 @@
 //
 // learner_update
 //
-// Computes an update of policies with discrete actions, with continuous ones, of a team, and with height: actions,
-// log-probabilities, values, the loss's gradient, and a step of each optimizer. Prints a line for each array: its name
-// and its numbers. tools/portability.py compares them between machines.
+// Computes an update of policies with discrete actions, with continuous ones, of a team, and with height, and of a
+// central critic: actions, log-probabilities, values, the loss's gradient, and a step of each optimizer. Prints a line
+// for each array: its name and its numbers. tools/portability.py compares them between machines.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +68,12 @@ static void update(const char *name, const MrShape *shape) {
   float *momentum = calloc((size_t)size, sizeof *momentum), *mean = calloc((size_t)size, sizeof *mean);
   float *square = calloc((size_t)size, sizeof *square);
   mr_learner_load(learner, parameters);
-  act(name, learner, shape);
+  if (shape->heads) act(name, learner, shape);
 
   float *observations = draw_array(DECISIONS * shape->features, -1, 1), *advantages = draw_array(DECISIONS, -2, 2);
   float *returns = draw_array(DECISIONS, -1, 1), *proximal = draw_array(DECISIONS, -0.3f, 0.3f);
-  float *before = draw_array(DECISIONS, -0.3f, 0.3f), logprobs[DECISIONS], values[DECISIONS];
+  float *before = draw_array(DECISIONS, -0.3f, 0.3f), values[DECISIONS];
+  float logprobs[DECISIONS] = {0};  // a critic writes none
   void *actions = draw_actions(shape, DECISIONS);
   int64_t rows[SEGMENTS];
   for (int i = 0; i < SEGMENTS; i++) rows[i] = SEGMENTS - 1 - i;
@@ -134,5 +135,9 @@ int main(void) {
   update("continuous", &continuous);
   update("team", &team);
   update("height", &height);
+  MrShape critic = team;  // with one row of each of two fighters
+  critic.heads = 0;
+  critic.rows[1] = (MrEntityRows){.rows = 2, .features = 6, .place = 47, .each = 1, .stride = 18};
+  update("critic", &critic);
   return 0;
 }

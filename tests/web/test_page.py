@@ -94,7 +94,7 @@ def test_who_fires_at_one_that_flies_straight_on_wins(page):
 
     until(fire)
     assert text(page, "outcome-words") == "You win"
-    assert "did not turn" in text(page, "debrief") or "no turn could" in text(page, "debrief")
+    assert "did not turn away" in text(page, "debrief") or "no turn could" in text(page, "debrief")
     assert text(page, "tally") == "won 1, drawn 0, lost 0"
     assert text(page, "harder") == "Harder: weave"
     click(page, "harder")

@@ -9,13 +9,14 @@ import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
 from midrange_puffer.game.parameters import callsigns, is_team
-from midrange_puffer.game.paths import ACTIVE, HIT, FighterPath, MissilePath, Paths
+from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 from midrange_puffer.show.view.moment import minutes
 
-TURN = math.radians(30)  # least change of course of a target that turned away
+AWAY = math.radians(60)  # least angle off the launcher at which a target has turned away
+TURN = math.radians(30)  # and least change of that angle
 
 
 # A function that returns the range of a launch [m], and the zone in which the target was then.
@@ -106,17 +107,23 @@ def _of_kill(zones: Zones, paths: Paths, missile: MissilePath) -> str:
     distance, zone = zones(missile)
     kind = "kill_inside" if zone == INSIDE else "kill_other"
     if zone == BETWEEN:
-        kind = "kill_late" if _turned(paths.fighters[missile.target], missile) else "kill_straight"
+        kind = "kill_late" if _turned(paths, missile) else "kill_straight"
     hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
     fired = {"time": minutes(missile.launched), "range": _km(distance), "zone": zone}
     return DEBRIEF[kind].format(hit=hit, **fired)
 
 
-def _turned(target: FighterPath, missile: MissilePath) -> bool:
-    """Returns true if a missile's target changed its course after the launch."""
-    since = np.asarray(target.heading)[np.asarray(target.times) >= missile.launched]
-    turns = np.remainder(since - since[:1] + np.pi, 2 * np.pi) - np.pi
-    return bool(np.abs(turns).max(initial=0.0) > TURN)
+def _turned(paths: Paths, missile: MissilePath) -> bool:
+    """Returns true if a missile's target turned away from the place of the launch."""
+    owner, target = paths.fighters[missile.owner], paths.fighters[missile.target]
+    own = owner.at(missile.launched + 1e-6) or 0
+    x, y, heading = (
+        np.asarray(values)[np.asarray(target.times) >= missile.launched]
+        for values in (target.x, target.y, target.heading)
+    )
+    off = heading - np.arctan2(owner.y[own] - y, owner.x[own] - x)
+    off = np.abs(np.remainder(off + np.pi, 2 * np.pi) - np.pi)
+    return bool(off.max(initial=0.0) > max(AWAY, off[0] + TURN))
 
 
 def _of_lock(missile: MissilePath, fighter: int) -> list[str]:

@@ -11,7 +11,7 @@ _FIRED = "Your missile of {time} {hit}. It was fired from {range}, {zone}"
 DEBRIEF = {
     "kill_inside": f"{_FIRED}: no turn could have saved the enemy.",
     "kill_late": f"{_FIRED}: the enemy could have got away, and turned too late.",
-    "kill_straight": f"{_FIRED}: the enemy could have got away, and did not turn.",
+    "kill_straight": f"{_FIRED}: the enemy could have got away, and did not turn away.",
     "kill_other": f"{_FIRED}: the enemy flew into it.",
     "kill_lock": "Your missile of {time} hit.",
     "death": "You were hit by a missile fired at {time} from {range}, {zone}.",

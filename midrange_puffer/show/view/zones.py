@@ -88,7 +88,12 @@ class FlownZones:
     def around(
         self, shooter: Fighter | Contact, enemy: Fighter | Contact, kind: int, time: float
     ) -> dict[str, np.ndarray]:
-        """Returns the edges for the enemy's height, course and speed, as `Zones.around`."""
+        """Returns the edges for the enemy's height, course and speed, as `Zones.around`.
+
+        There are none of or for a contact, whose flight is not known.
+        """
+        if isinstance(shooter, Contact) or isinstance(enemy, Contact):
+            return {}
         key, due = (shooter.number, kind), INTERVAL * math.floor(time / INTERVAL + 1e-6)
         if key in self._pending and self._pending[key].done():
             self._last[key] = self._pending.pop(key).result()
