@@ -40,6 +40,8 @@ def calls(core: _core.Core) -> dict[str, Callable[[], object]]:
     fighter, missile = core.get_fighter(0, 0), core.get_missile(0, 0)
     both = np.zeros((2 * core.num_envs, core.features), np.float32)
     states = np.zeros((len(_core.state_rows()), 2, core.num_envs), np.float32)
+    orders = np.zeros((core.num_envs, 2, 3), np.int32)
+    flown = orders.astype(np.float32)
     return {
         "seed": lambda: core.seed,
         "reset": lambda: core.reset(1),
@@ -49,10 +51,12 @@ def calls(core: _core.Core) -> dict[str, Callable[[], object]]:
             buffers.step[0].astype(np.float32), *buffers.step[1:]
         ),
         "step_controls": lambda: core.step_controls(*buffers.controls),
+        "controls_of_orders": lambda: core.controls_of_orders(orders, flown),
         "advance": lambda: core.advance(1),
         "observe": lambda: core.observe(buffers.observations),
         "observe_states": lambda: core.observe_states(states),
         "observe_all": lambda: core.observe_all(both),
+        "observe_truth": lambda: core.observe_truth(buffers.observations),
         "record_count": core.record_count,
         "take_records": core.take_records,
         "get_fighter": lambda: core.get_fighter(0, 0),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gym_vectors import final_infos
-from quick_fights import SHORT, same
+from quick_fights import FLAT, SHORT, same
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
@@ -169,7 +169,7 @@ def test_spaces_of_two_environments_draw_samples_of_their_own(face):
 
 
 @pytest.mark.parametrize("where", [{}, {"engagement": 37, "episode": 3}])
-@pytest.mark.parametrize("action_mode", ACTION_MODES)
+@pytest.mark.parametrize("action_mode", FLAT)
 @pytest.mark.parametrize(("name", "seats"), [("gym", [0]), ("gym", [1]), ("pettingzoo", [0, 1])])
 def test_an_episode_is_that_of_a_simulation(name, seats, action_mode, where):
     """To the bit, from the start to the observation at the end, of both agents at once."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quick_fights import SHORT
+from quick_fights import FLAT, SHORT
 
 import midrange_puffer.gym  # noqa: F401, registers the environment
 from midrange_puffer import Simulation
@@ -100,7 +100,7 @@ def test_a_mix_of_pilots_is_flown_by_all_of_them():
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("action_mode", ACTION_MODES)
+@pytest.mark.parametrize("action_mode", FLAT)
 def test_a_function_flies_the_other_seat(action_mode, seat):
     """The function gets that seat's observations; its answers are flown."""
     agent = SEATS.index(seat)

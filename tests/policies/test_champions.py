@@ -14,7 +14,7 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.games import DEFAULT_GAME, GAMES, game_name
-from midrange_puffer.game.parameters import WINGMEN
+from midrange_puffer.game.parameters import EASY
 from midrange_puffer.gym import MidrangeEnv
 from midrange_puffer.policies.champions import chosen_in_game, in_game
 from midrange_puffer.policies.mix import parse_mix
@@ -118,10 +118,8 @@ def test_the_game_of_an_opponent_is_that_of_the_model(tmp_path):
 def test_players_of_a_window(capsys):
     pytest.importorskip("pygame")
     for words, blue in (
-        ([], CHAMPION),
-        (SENSORS, "champion:radar"),
-        (TEAMS, "champion:team2"),
-        ([*TEAMS, *SENSORS], WINGMEN),
+        ([], EASY),
+        ([*TEAMS, *SENSORS], EASY),
         (["--red", "champion:team2"], "champion:team2"),
         (["--red", CHAMPION, "--blue", "champion:radar"], "champion:radar"),
     ):

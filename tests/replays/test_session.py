@@ -12,9 +12,8 @@ from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.actions import PLANE
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import EASY, resolve
 from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.models import CHAMPION
 from midrange_puffer.replays import session as fight_session
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import FIRE, HUMAN, TIME_SCALES, Session
@@ -229,10 +228,10 @@ def read(*words: str):
     return load_contestants(play_options.read(words))
 
 
-def test_the_default_is_a_human_against_the_champion():
+def test_the_default_is_a_human_against_an_easy_pilot():
     contestants, names, parameters = read("--env.time-limit", "77")
     assert contestants[0] == HUMAN
-    assert names == [HUMAN, CHAMPION]
+    assert names == [HUMAN, EASY]
     assert parameters["time_limit"] == 77
 
 

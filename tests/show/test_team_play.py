@@ -182,7 +182,7 @@ def test_the_end_is_told_to_the_fighter_that_was_flown_last(tmp_path):
 @pytest.mark.parametrize(
     ("words", "contestants", "names"),
     [
-        ([], [[HUMAN, "evader"], "evader"], ["human, evader", "evader"]),
+        ([], [[HUMAN, "evader"], "shooter"], ["human, evader", "shooter"]),
         (
             ["--red", "ace", "--blue", "human", "--wingmen", "crank"],
             ["ace", [HUMAN, "crank", "crank"]],

@@ -238,11 +238,11 @@ def test_the_bar_names_types_and_counts_the_missiles_of_a_load(monkeypatch, repl
     assert not any("4 medium" in word for word in words)
 
 
-def test_tab_follows_red_then_blue_then_all(monkeypatch):
+def test_tab_follows_blue_then_all_then_red(monkeypatch):
     session = Session(("crank", "shooter"), seed=1, dimensions=3, time_limit=70)
     watcher = Watcher([session], Renderer((640, 400)), lambda surface: None)
     followed = []
     for _ in range(3):
         watcher._press(pygame.K_TAB)
         followed.append(watcher._focus)
-    assert followed == [0, 1, None]
+    assert followed == [1, None, 0]

@@ -18,6 +18,8 @@ UNSHAPED = {
     name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
 }
 LEVELS = (5, 3, 2)  # of rudder, throttle and fire
+# Action modes whose actions are the controls of one decision; test_order_steps.py has orders.
+FLAT = ("discrete", "continuous")
 
 
 def joined(infos: list[dict[str, list[float]]]) -> dict[str, list[float]]:

@@ -41,8 +41,8 @@ def model_of(run: Path) -> Path:
 def test_the_shipped_configuration_is_of_the_game():
     config = load_config("configs/height.ini")
     assert game_of(config)["dimensions"] == 3
-    with pytest.raises(ConfigError, match="dimensions = 3 it must be full"):
-        load_config("configs/height.ini", ["--env.sensing=radar"])
+    with pytest.raises(ConfigError, match="it is of the flight in the plane"):
+        load_config("configs/height.ini", ["--env.fighter-terminal-speed=500"])
 
 
 @pytest.mark.parametrize(

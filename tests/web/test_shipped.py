@@ -36,11 +36,18 @@ def test_the_page_is_shipped_for_the_present_rules():
     assert json.loads(data_of(page.decode(), "tables"))["rules"] == RULES_VERSION
 
 
+def heed_ctrl_c() -> None:
+    """A shell lets the commands that it runs in the background ignore Ctrl-C, and so this test."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_the_command_serves_the_page_to_this_machine_alone():
     """A browser's place is taken by a program that does nothing; Ctrl-C ends the command."""
     environment = os.environ | {"BROWSER": "true", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "midrange_puffer", "play", "midrange", "--browser"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    ) as process:
         try:
             address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
             with urllib.request.urlopen(address, timeout=30) as answer:
