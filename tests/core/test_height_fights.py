@@ -21,6 +21,7 @@ from height_games import (
     near_call,
     same_states,
 )
+from height_symmetry import place_mirrored, step_mirrored
 from needs import nightly
 from reference import BLUE_WINS, OPEN, RED_WINS
 from reference_height import Fields
@@ -350,28 +351,12 @@ def test_spent_missiles(types, shot, flies_on):
 
 def test_reflection_is_exact(types):
     """A mirrored fight has the mirrored states and observations, bit for bit."""
-    games, random = [Game(types, 8, 4, **CLOSE) for _ in range(2)], np.random.default_rng(3)
-    for env in range(8):
-        for seat in (RED, BLUE):
-            state = {"x": random.uniform(-9e3, 9e3), "z": random.uniform(1e3, 12e3)}
-            state |= {"climb_deg": random.uniform(-50, 50), "speed": random.uniform(200, 500)}
-            y, heading, rudder = random.uniform([-9e3, -180, -1], [9e3, 180, 1])
-            for game, sign in zip(games, (1, -1), strict=True):
-                turned = {"y": sign * y, "heading_deg": sign * heading, "rudder": sign * rudder}
-                game.place(seat, env, **(state | turned))
+    games = [Game(types, 8, 4, **CLOSE) for _ in range(2)]
+    place_mirrored(games)
     launches = 0
     for _, controls in zip(range(60), random_controls(6, 8), strict=False):
-        for game, sign in zip(games, (1, -1), strict=True):
-            game.sim.step(controls * np.array([sign, 1, 1, 1], np.float32))
-        a, b = (game.sim for game in games)
-        for kind in ("fighter", "missile"):
-            ours, theirs = a.core.read(kind), b.core.read(kind)
-            for name, values in ours.items():
-                sign = -1 if name in ("y", "s", "rudder", "rudder_command") else 1
-                assert np.array_equal(sign * values, theirs[name]), name
+        a, b = step_mirrored(games, controls)
         assert np.array_equal(np.where(LATERAL, -1, 1) * a.observe(), b.observe())
-        assert np.array_equal(a.rewards, b.rewards)
-        assert np.array_equal(a.outcome, b.outcome)
         launches = max(launches, int(a.missiles["active"].sum()))
     assert launches > 8
 

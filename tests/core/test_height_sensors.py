@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flights import exactly, without_draws
 from height_games import MISSILE_ADRIFT, POSITION, REWARD, Game, facts, near_call, same_states
+from height_symmetry import check_snapshots_and_batches, place_mirrored, step_mirrored
 from needs import nightly
 from reference_height import Fields
 from reference_height_fight import BLUE, RED, Fight
@@ -284,28 +285,12 @@ def test_reflection_is_exact(types, sizes):
     """A mirrored fight has the mirrored states, pictures and observations, bit for bit."""
     red, blue = sizes
     games = [Game(types, 5, 4, **(SHARP | {"red_size": red, "blue_size": blue})) for _ in "ab"]
-    random = np.random.default_rng(3)
-    for env in range(5):
-        for seat in range(red + blue):
-            state = {"x": random.uniform(-9e3, 9e3), "z": random.uniform(1e3, 12e3)}
-            state |= {"climb_deg": random.uniform(-50, 50), "speed": random.uniform(200, 500)}
-            y, heading, rudder = random.uniform([-9e3, -180, -1], [9e3, 180, 1])
-            for game, sign in zip(games, (1, -1), strict=True):
-                turned = {"y": sign * y, "heading_deg": sign * heading, "rudder": sign * rudder}
-                game.place(seat, env, **(state | turned))
+    place_mirrored(games)
     rows = features_of(observed("default", games[0].p), red, blue)
     signs, tracks = np.array([-1 if row.lateral else 1 for row in rows]), 0
     for _, controls in zip(range(50), random_controls(6, (5, red + blue)), strict=False):
-        for game, sign in zip(games, (1, -1), strict=True):
-            game.sim.step(controls * np.array([sign, 1, 1, 1], np.float32))
-        a, b = (game.sim for game in games)
-        for kind in ("fighter", "missile", "contact", "belief"):
-            ours, theirs = a.core.read(kind), b.core.read(kind)
-            for name, values in ours.items():
-                sign = -1 if name in ("y", "vy", "s", "rudder", "rudder_command") else 1
-                assert np.array_equal(sign * values, theirs[name]), (kind, name)
+        a, b = step_mirrored(games, controls, ("fighter", "missile", "contact", "belief"))
         assert np.array_equal(signs * a.observe(), b.observe())
-        assert np.array_equal(a.rewards, b.rewards)
         tracks += (a.core.read("contact")["source"] == LIVE).sum()
     assert tracks > 50
 
@@ -314,20 +299,4 @@ def test_reflection_is_exact(types, sizes):
 def test_snapshots_and_batches(sizes):
     """A fight is the same after a snapshot, in any batch and on any number of threads."""
     settings = SHARP | DRAWN | {"dimensions": 3, "blue": "notcher"} | sizes
-    sims = [
-        Simulation(count, seed=2, threads=threads, **settings)
-        for count, threads in ((18, 1), (18, 2), (3, 1))
-    ]
-    shape = (60, *sims[0].rewards.shape, 4)
-    commands = np.random.default_rng(5).uniform(-1, 1, shape).astype(np.float32)
-    for command in commands[:30]:
-        for sim in sims:
-            sim.step(command[: sim.num_envs])
-    other = Simulation(18, seed=7, **settings)
-    other.restore(sims[0].snapshot())
-    for command in commands[30:]:
-        for sim in (*sims, other):
-            sim.step(command[: sim.num_envs])
-    assert {sim.state_hash() for sim in (*sims[:2], other)} == {sims[0].state_hash()}
-    assert np.array_equal(other.observe(), sims[0].observe())
-    assert np.array_equal(sims[0].observe()[:3], sims[2].observe())
+    check_snapshots_and_batches(settings)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flights import exactly, without_draws
 from height_games import MISSILE_ADRIFT, POSITION, REWARD, Game, facts, near_call, same_states
+from height_symmetry import check_snapshots_and_batches, place_mirrored, step_mirrored
 from needs import nightly
 from reference_height import Fields
 from reference_height_fight import BLUE, RED
@@ -286,28 +287,12 @@ def test_reflection_is_exact(types):
     """A mirrored fight has the mirrored states and observations, bit for bit."""
     sizes = {"red_size": 2, "blue_size": 3}
     games = [Game(types, 5, 4, **(NEAR | sizes)) for _ in range(2)]
-    random = np.random.default_rng(3)
-    for env in range(5):
-        for seat in range(5):
-            state = {"x": random.uniform(-9e3, 9e3), "z": random.uniform(1e3, 12e3)}
-            state |= {"climb_deg": random.uniform(-50, 50), "speed": random.uniform(200, 500)}
-            y, heading, rudder = random.uniform([-9e3, -180, -1], [9e3, 180, 1])
-            for game, sign in zip(games, (1, -1), strict=True):
-                turned = {"y": sign * y, "heading_deg": sign * heading, "rudder": sign * rudder}
-                game.place(seat, env, **(state | turned))
+    place_mirrored(games)
     rows = features_of(_core.TEAM_HEIGHT, 2, 3)
     signs, launches = np.array([-1 if row.lateral else 1 for row in rows]), 0
     for _, controls in zip(range(50), random_controls(6, (5, 5)), strict=False):
-        for game, sign in zip(games, (1, -1), strict=True):
-            game.sim.step(controls * np.array([sign, 1, 1, 1], np.float32))
-        a, b = (game.sim for game in games)
-        for kind in ("fighter", "missile"):
-            ours, theirs = a.core.read(kind), b.core.read(kind)
-            for name, values in ours.items():
-                sign = -1 if name in ("y", "s", "rudder", "rudder_command") else 1
-                assert np.array_equal(sign * values, theirs[name]), name
+        a, b = step_mirrored(games, controls)
         assert np.array_equal(signs * a.observe(), b.observe())
-        assert np.array_equal(a.rewards, b.rewards)
         launches = max(launches, int(a.missiles["active"].sum()))
     assert launches > 8
     assert not a.fighters["alive"].all()
@@ -316,21 +301,5 @@ def test_reflection_is_exact(types):
 def test_snapshots_and_batches():
     """A fight is the same after a snapshot, in any batch and on any number of threads."""
     settings = NEAR | DRAWN | {"dimensions": 3, "red_size": 2, "blue_size": 3, "blue": "ace"}
-    random = np.random.default_rng(5)
-    commands = random.uniform(-1, 1, (60, 18, 5, 4)).astype(np.float32)
-    sims = [
-        Simulation(count, seed=2, threads=threads, **settings)
-        for count, threads in ((18, 1), (18, 2), (3, 1))
-    ]
-    for command in commands[:30]:
-        for sim in sims:
-            sim.step(command[: sim.num_envs])
-    other = Simulation(18, seed=7, **settings)
-    other.restore(sims[0].snapshot())
-    for command in commands[30:]:
-        for sim in (*sims, other):
-            sim.step(command[: sim.num_envs])
-    assert {sim.state_hash() for sim in (*sims[:2], other)} == {sims[0].state_hash()}
-    assert np.array_equal(other.observe(), sims[0].observe())
-    assert np.array_equal(sims[0].observe()[:3], sims[2].observe())
-    assert np.array_equal(other.types["aircraft"], sims[0].types["aircraft"])
+    sim, other = check_snapshots_and_batches(settings)
+    assert np.array_equal(other.types["aircraft"], sim.types["aircraft"])

@@ -39,3 +39,12 @@ def address(replay, tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("page") / "fight.html"
     write_page(replay, path)
     return path.as_uri()
+
+
+@pytest.fixture
+def page(window, address):
+    """The page at its start; a test must not leave an error."""
+    window.open("about:blank")
+    window.open(address)
+    yield window
+    assert window.errors == []

@@ -30,15 +30,6 @@ def replay():
     )[0]  # fmt: skip
 
 
-@pytest.fixture
-def page(window, address):
-    """The page at its start; a test must not leave an error."""
-    window.open("about:blank")
-    window.open(address)
-    yield window
-    assert window.errors == []
-
-
 def show(page, **place: float | str) -> None:
     """Goes to the camera and leaves nothing but its picture."""
     place = {"view": "camera", "zones": "off", **place}

@@ -30,15 +30,6 @@ def replay():
     )[0]  # fmt: skip
 
 
-@pytest.fixture
-def page(window, address):
-    """The page at its start; a test must not leave an error."""
-    window.open("about:blank")
-    window.open(address)
-    yield window
-    assert window.errors == []
-
-
 def test_the_data_are_the_paths(replay):
     counts = []
     fight, paths = collect(replay, counts.append), replay.paths()

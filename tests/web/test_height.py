@@ -31,7 +31,7 @@ def core(wasm, tmp_path_factory) -> Core:
 
 @pytest.fixture(scope="module")
 def flown(core) -> list[dict]:
-    """What the page computes for red, a human that flies straight on, as long as it lives."""
+    """The page's numbers for red, a human that flies straight on, as long as it lives."""
     return core.run(
         """
         const session = new Session(core, { ...told.fight, policies });
