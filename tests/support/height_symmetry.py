@@ -1,6 +1,7 @@
 """Checks of games with height: mirrored fights, snapshots, batches and threads."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from height_games import Game
@@ -41,7 +42,7 @@ def step_mirrored(
     return a, b
 
 
-def check_snapshots_and_batches(settings: Mapping[str, object]) -> tuple[Simulation, Simulation]:
+def check_snapshots_and_batches(settings: Mapping[str, Any]) -> tuple[Simulation, Simulation]:
     """Checks that a fight is the same after a snapshot, in any batch and on any threads.
 
     Returns:
