@@ -21,8 +21,8 @@
 static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
 // A fighter's `fire` for this control: above 0.5 a shot. In one against one with height k means the level k, the k-th
-// kind of missile. In teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th enemy. Not-a-number
-// is no shot.
+// kind of missile. In teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th
+// enemy. Not-a-number is no shot.
 static inline int32_t mr_fire_of(const MrSim *sim, float control) {
   int32_t highest = mr_fire_levels(sim) - 1;
   if (!(control > 0.5f)) return 0;

@@ -16,7 +16,8 @@
 // MR_THIRD_KIND_FEATURES.
 // MR_OBSERVE_RADAR_HEIGHT has the features of MR_RADAR_HEIGHT_FEATURES, MR_OBSERVE_RADAR_HEIGHT_2 and
 // MR_OBSERVE_RADAR_HEIGHT_3 also those of MR_TWO_KNOWN_KIND_FEATURES and MR_THIRD_KNOWN_KIND_FEATURES.
-// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR, MR_OBSERVE_TEAM_RADAR_HEIGHT and MR_OBSERVE_TEAM_HEIGHT are of rows, which have the tables of "Teams" below.
+// MR_OBSERVE_TEAM, MR_OBSERVE_TEAM_RADAR, MR_OBSERVE_TEAM_RADAR_HEIGHT and MR_OBSERVE_TEAM_HEIGHT are of rows, which
+// have the tables of "Teams" below.
 //
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 

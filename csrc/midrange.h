@@ -113,8 +113,8 @@ typedef enum {
 } MrSource;
 
 // Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
-// TEAM to teams, those with HEIGHT to the game with height. The others belong to full information, one against one and the
-// plane.
+// TEAM to teams, those with HEIGHT to the game with height. The others belong to full information, one against one and
+// the plane.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,

@@ -121,7 +121,8 @@ static int32_t mr_tracker_of(const MrSim *sim, const MrBlock *b, const MrPicture
 }
 
 // The enemy that menaces the ally nearest a fighter in one lane; or -1.
-static int32_t mr_menace(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter, int lane) {
+static int32_t mr_menacing_enemy(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                                 int lane) {
   int32_t ally = mr_nearest_ally(sim, b, fighter, lane);
   if (ally < 0) return -1;
   return picture ? mr_tracker_of(sim, b, picture, fighter, ally, lane) : mr_shooter_at(b, ally, lane);
@@ -135,7 +136,7 @@ static int32_t mr_ordered_target(const MrSim *sim, const MrBlock *b, const MrPic
   int32_t side = mr_side(sim, fighter), target = -1;
   const MrBody *known[MR_FIGHTERS];
   if (orders->order[lane] == MR_ORDER_guard) {
-    target = mr_menace(sim, b, picture, fighter, lane);
+    target = mr_menacing_enemy(sim, b, picture, fighter, lane);
     orders->absent[lane] |= target < 0;
   }
   if (target < 0 && orders->target[lane] > 0) {
@@ -190,12 +191,12 @@ static int mr_has_bearing(const MrBlock *b, const MrPicture *picture, const MrAi
 typedef struct {
   MR_ALIGNED int32_t present[MR_LANES];
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
-} MrMenacing;
+} MrInboundLine;
 
 // With full information it is the one with the least time to go, with sensors the seeker nearest the nose of those with
 // a lock on the fighter.
-static void mr_find_menacing(const MrBlock *b, const MrPicture *picture, const MrThreat *threat, int32_t fighter,
-                             MrMenacing *out) {
+static void mr_find_inbound(const MrBlock *b, const MrPicture *picture, const MrThreat *threat, int32_t fighter,
+                            MrInboundLine *out) {
   MrSeekers seekers;
   if (picture) mr_listen_to_seekers(b, fighter, picture, &seekers);
   MR_EACH_LANE(i) {
@@ -205,9 +206,6 @@ static void mr_find_menacing(const MrBlock *b, const MrPicture *picture, const M
   }
 }
 
-// The direction at an angle off another, whose cosine and sine are c and s, on the side of the nose.
-static inline MrVector mr_off_to_nose(MrVector to, float c, float s) { return mr_turn(to, c, to.left > 0.0f ? -s : s); }
-
 // Sets the courses of an ordered fighter.
 static void mr_order_courses(const MrSim *sim, const MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
                              int32_t fighter, const MrAim *aim, MrOrders *orders, MrCourse *out) {
@@ -215,8 +213,8 @@ static void mr_order_courses(const MrSim *sim, const MrBlock *b, const MrPicture
   const MrFighter *f = &b->fighters[fighter];
   const MrThreat *threat = &aware->threats[fighter];
   const MrHeard *heard = &aware->heard[fighter];
-  MrMenacing missile;
-  mr_find_menacing(b, picture, threat, fighter, &missile);
+  MrInboundLine missile;
+  mr_find_inbound(b, picture, threat, fighter, &missile);
   MR_EACH_LANE(i) {
     int32_t order = orders->order[i];
     bool has_target = mr_has_bearing(b, picture, aim, heard, fighter, i);
@@ -224,7 +222,8 @@ static void mr_order_courses(const MrSim *sim, const MrBlock *b, const MrPicture
     MrVector target = {aim->sight->ahead[i], aim->sight->left[i]}, ahead = {1.0f, 0.0f};
     MrVector line = missile.present[i] ? (MrVector){missile.ahead[i], missile.left[i]} : target;
     bool has_line = missile.present[i] || has_target, evades = order == MR_ORDER_beam || order == MR_ORDER_cold;
-    orders->absent[i] |= evades ? !has_line : order == MR_ORDER_notch ? !notches : !has_target;
+    bool lacks = evades ? !has_line : order == MR_ORDER_notch ? !notches : !has_target;
+    orders->absent[i] |= lacks && order != MR_ORDER_regroup;
     MrVector course = has_target ? target : ahead;
     if (order == MR_ORDER_crank && has_target) {
       MrVector angle = mr_crank_angle(k, &f->tactics, threat, i);
@@ -243,7 +242,7 @@ static void mr_order_courses(const MrSim *sim, const MrBlock *b, const MrPicture
       MrVector allies = mr_toward_allies(sim, b, fighter, i);
       bool has_allies = allies.ahead != 0.0f || allies.left != 0.0f;
       if (has_allies) course = allies;
-      orders->absent[i] = !has_allies;
+      orders->absent[i] |= !has_allies;
     }
 #endif
     out->ahead[i] = course.ahead;

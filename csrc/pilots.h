@@ -30,6 +30,9 @@ static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, co
   return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
 }
 
+// The direction at an angle off another, whose cosine and sine are c and s, on the side of the nose.
+static inline MrVector mr_off_to_nose(MrVector to, float c, float s) { return mr_turn(to, c, to.left > 0.0f ? -s : s); }
+
 // Changes the courses of pilots that wait, unless a missile threatens them. Far outside the range at which they wait
 // they fly toward the enemy, at this range across its bearing, and far inside away from it. They wait while the enemy
 // has more than `wait_left` missiles left. With sensors they do not observe `enemy_left`, and wait until `wait_time`
@@ -48,7 +51,7 @@ static void mr_keep_range(const MrSim *sim, const MrBlock *b, const MrTactics *t
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     float c = mr_clip((sight->range[i] - t->wait_range[i]) / sim->params.patient_band, -1.0f, 1.0f);
     float s = sqrtf(1.0f - c * c);
-    MrVector off = mr_turn(enemy, c, enemy.left > 0.0f ? -s : s);
+    MrVector off = mr_off_to_nose(enemy, c, s);
     out->ahead[i] = mr_select(waits[i], off.ahead, out->ahead[i]);
     out->left[i] = mr_select(waits[i], off.left, out->left[i]);
   }
@@ -68,9 +71,8 @@ static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter
   MR_FOR_LANES(i) {
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
-    // To the side of the enemy on which the nose already is.
     MrVector angle = mr_crank_angle(&sim->constants.sensors, t, threat, i);
-    MrVector off = mr_turn(enemy, angle.ahead, enemy.left > 0.0f ? -angle.left : angle.left);
+    MrVector off = mr_off_to_nose(enemy, angle.ahead, angle.left);
     out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
     out->left[i] = mr_select(supports, off.left, enemy.left);
 

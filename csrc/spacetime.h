@@ -72,16 +72,6 @@ static void mr_plan(const MrSim *sim, MrBlock *b, int32_t seat) {
   }
 }
 
-// The direction away from a sight, as seen from above: a unit vector in the own frame.
-static inline MrVector mr_away(const MrSight *sight, int i) {
-  float ahead = -sight->ahead[i], left = -sight->left[i];
-#if MR_DIMENSIONS == 3
-  float inverse = 1.0f / sqrtf(mr_max(ahead * ahead + left * left, MR_LEAST_COSINE2));
-  ahead *= inverse, left *= inverse;
-#endif
-  return (MrVector){ahead, left};
-}
-
 // Steers the lanes of escapes away from the enemy, with height in a dive. Odd lanes turn left, even lanes right.
 static void mr_escape(const MrSim *sim, MrBlock *b, int32_t seat) {
   (void)sim;
@@ -89,8 +79,8 @@ static void mr_escape(const MrSim *sim, MrBlock *b, int32_t seat) {
   MrSight sights[MR_FIGHTERS];
   mr_look(b, sights);
   MR_FOR_LANES(i) {
-    MrVector away = mr_away(&sights[seat], i);
-    float rudder = mr_turn_to(away.ahead, away.left, i % 2 ? 1.0f : -1.0f);
+    MrVector enemy = mr_bearing(&sights[seat], i);
+    float rudder = mr_turn_to(-enemy.ahead, -enemy.left, i % 2 ? 1.0f : -1.0f);
     f->rudder_command[i] = mr_select(i == MR_AHEAD_HELD, f->rudder_command[i], rudder);
 #if MR_DIMENSIONS == 3
     f->climb_command[i] = mr_select(i == MR_AHEAD_HELD, f->climb_command[i], -sim->params.pilot_dive);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a block's rows of observations in one against one in the plane; view_radar.h those with sensors. view.h has what teams share with it; these differ from
-// view_team.h:
+// Writes a block's rows of observations in one against one in the plane; view_radar.h has those with sensors. view.h has
+// what teams share with it; these differ from view_team.h:
 //
 //   - An observation is flat: each of its features has a place and a name of its own. There is one enemy, dead or
 //     alive. A dead fighter observes, too.

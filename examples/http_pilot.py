@@ -9,7 +9,6 @@ It needs only Python. If it is killed and started again, it goes on where the fi
 import argparse
 import json
 import math
-import urllib.error
 import urllib.request
 
 

@@ -12,10 +12,12 @@ class Views {
 
   /** Shows another fight as a whole. */
   reset() {
-    if (!this.fights.truth.hasHeight) this.graph.reset();
+    const { settings, fights: { truth } } = this;
+    if (!truth.hasHeight) this.graph.reset();
+    else if (settings.view === "spacetime") settings.view = "plane";
     this.camera.reset();
     this.plane.view.scale = 0;
-    this.settings.follow = "both";
+    settings.follow = "both";
   }
 
   /** Goes to a view, or from it back to the view from above. Returns the reason if that is not possible. */

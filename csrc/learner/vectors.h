@@ -76,9 +76,9 @@ MR_INLINE MrFloats mr_log(MrFloats x) {
 }
 
 // The standard normal distribution's density, and its cumulative function, which keeps its relative precision far below
-// 0: the density's rounding of x^2 / 2 in its exponent is the largest error. The form is Abramowitz and Stegun's 7.1.26,
-// with the polynomial whose largest relative error up to |x| = 13, 2e-8, is least; theirs is wrong by 1e-7 of 1, which is
-// all of what there is below -6.
+// 0: the density's rounding of x^2 / 2 in its exponent is the largest error. The form is Abramowitz and Stegun's
+// 7.1.26, with the polynomial whose largest relative error up to |x| = 13, 2e-8, is least; theirs is wrong by 1e-7 of 1,
+// which is all of what there is below -6.
 MR_INLINE void mr_normal(MrFloats x, MrFloats *density, MrFloats *cumulative) {
   MrFloats bell = mr_exp(-0.5f * x * x);
   MrFloats t = 1.0f / (1.0f + 0.34375f * mr_absolute(x));

@@ -266,6 +266,13 @@ class FlownGroup(Group):
         output, observations = self._copies[0]
         output[:] = observations
 
+    def observe_truth(self, out: np.ndarray) -> None:
+        """Writes the truth of the environment's agents; the core has that of the crews, too."""
+        truth = np.empty((self.core.agents, out.shape[1]), np.float32)
+        self.core.observe_truth(truth)
+        envs = self.core.num_envs
+        out.reshape(envs, -1, out.shape[1])[:] = truth.reshape(envs, -1, out.shape[1])[:, self._own]
+
     def step(self, actions: np.ndarray) -> None:
         """Makes one step with the agents' actions and the crews' controls."""
         if self._flights[0].crew is None:

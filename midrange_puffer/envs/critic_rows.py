@@ -46,7 +46,7 @@ class CriticRows:
         if not self._view.truth_features:
             return
         for group, agents in zip(self._groups, self._agents, strict=True):
-            group.core.observe_truth(self._truth[agents])
+            group.observe_truth(self._truth[agents])
         out[:, -self._view.truth_features :] = self._truth
 
 

@@ -226,6 +226,10 @@ class Group:
         """Writes the present observations."""
         self.core.observe(self._outputs.observations)
 
+    def observe_truth(self, out: np.ndarray) -> None:
+        """Writes what the agents would observe with full information, [agents, features]."""
+        self.core.observe_truth(out)
+
     def step(self, actions: np.ndarray) -> None:
         """Makes one step with actions [agents, heads], int32 or, if continuous, float32.
 

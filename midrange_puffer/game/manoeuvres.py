@@ -105,7 +105,7 @@ def _of_fighter(paths: Paths, own: FighterPath) -> list[Held]:
 
 
 def _joined(runs: list[Held]) -> list[Held]:
-    """Returns the runs that are held long enough, each up to the next; equal neighbours are one."""
+    """Returns the runs that are held long enough; equal neighbours are one."""
     out: list[Held] = []
     for run in runs:
         if out and out[-1].manoeuvre == run.manoeuvre:

@@ -168,6 +168,7 @@ class Fights:
         """
         with self._changed:
             fighter = self.seats[seat]
+            self._check_served()
             self._check_open(seat)
             decision = self._checked_decision(seat, given)
             values = {
@@ -191,6 +192,7 @@ class Fights:
                 open and clients fly both sides.
         """
         with self._changed:
+            self._check_served()
             now = self._session.engagement
             number = _whole("fight", number, now, now + 1)
             if number == now:
@@ -292,6 +294,11 @@ class Fights:
     def _living(self) -> list[str]:
         alive = self._session.sim.core.read("fighter")["alive"][0]
         return [seat for seat, fighter in self.seats.items() if alive[fighter]]
+
+    def _check_served(self) -> None:
+        """Raises RefusedError after `close`, which has counted the open fight and written it."""
+        if self._is_closed:
+            raise RefusedError(HTTPStatus.CONFLICT, "the fights are no longer served")
 
     def _check_open(self, seat: str) -> None:
         if self._session.over:

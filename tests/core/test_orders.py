@@ -401,6 +401,25 @@ def test_an_order_without_its_object_is_an_error_for_people():
         sim.controls_of({RED: "notch hold"})
 
 
+def test_the_core_says_whose_order_names_what_is_not_there():
+    """A dead target is missed by every order, an ally by `regroup` alone."""
+    sim = Simulation(1, red_size=2, blue_size=2)
+    sim.set_fighter(0, 3, alive=False)
+    missing = {}
+    for order in ("commit", "regroup"):
+        for target in ("", " 2"):
+            levels = np.full((1, 4, len(heads_of(sim.parameters))), -1, np.int32)
+            levels[0, 0] = parse_order(order + target, heads_of(sim.parameters))
+            absent = np.zeros((1, 4), np.uint8)
+            sim.core.controls_of_orders(levels, np.zeros((1, 4, 3), np.float32), absent)
+            missing[order + target] = absent[0].tolist()
+    there, not_there = [0, 0, 0, 0], [1, 0, 0, 0]
+    assert missing == {
+        "commit": there, "commit 2": not_there,
+        "regroup": there, "regroup 2": not_there,
+    }  # fmt: skip
+
+
 def test_bad_shapes_are_refused():
     sim = Simulation()
     good = np.zeros((1, 2, 3), np.int32), np.zeros((1, 2, 3), np.float32)

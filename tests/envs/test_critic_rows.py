@@ -68,6 +68,23 @@ def test_the_truth_is_what_a_fighter_would_observe_without_sensors(size, dimensi
     np.testing.assert_allclose(truth[:, rest], expected[:, rest], atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("seat", ["red", "blue"])
+def test_the_truth_is_the_agents_where_a_crew_flies_the_enemies(size, seat):
+    """A function that flies as `straight` does leaves the agents' truth as it is against that."""
+
+    def fly(observations: np.ndarray) -> np.ndarray:
+        return np.tile(np.array([0, 1, 0], np.float32), (len(observations), 1))
+
+    game = {"red_size": size, "blue_size": size, "sensing": "radar", **NEAR}
+    game |= SPREAD if size > 1 else {}
+    by_pilot, by_crew = (
+        flown(Midrange(6, opponent, seat=seat, critic="truth", **game), 10)
+        for opponent in ("straight", fly)
+    )
+    np.testing.assert_array_equal(by_crew.observations, by_pilot.observations)
+
+
 def test_a_critic_that_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"critic = 'sides': must be own or side or truth.*side"):
         Midrange(4, critic="sides")

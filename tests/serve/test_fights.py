@@ -210,6 +210,19 @@ def test_time_stands_for_the_dead_too():
     assert fights.state("red_0")["words"] == "You are dead. The fight goes on."
 
 
+def test_a_request_that_comes_after_the_end_flies_nothing():
+    fights = serve()
+    fights.command("red_0", {"decision": 0, "rudder": 1})
+    fights.close()
+    summary = fights.summary
+    with refused(HTTPStatus.CONFLICT, "no longer served"):
+        fights.command("red_0", {"decision": 1})
+    with refused(HTTPStatus.CONFLICT, "no longer served"):
+        fights.begin(1)
+    assert fights.moment()["decision"] == 1
+    assert fights.summary == summary
+
+
 class Running:
     """Fights whose clock runs in a thread."""
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from browser import NEEDED
-from pages import columns, go, is_shown, picture, status, text, unpack
+from pages import colour_count, columns, go, is_shown, picture, status, text, unpack
 from replays import record
 
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
@@ -159,6 +159,23 @@ def test_the_graph_takes_the_place_of_both_views(page):
     page.press("v")
     for element in ("plane", "side"):
         assert is_shown(page, element)
+
+
+@NEEDED
+def test_the_graph_has_no_front_where_the_enemy_has_no_missile_left(window, tmp_path):
+    fight = record(
+        ("straight", "shooter"), seed=1, controls=lambda rng: None, dimensions=3,
+        red_missiles="medium:6", blue_missiles="medium:1",
+        start_range_min=15_000, start_range_max=20_000, start_off_boresight_max_deg=0,
+    )[0]  # fmt: skip
+    [missile] = fight.paths().missiles
+    path = tmp_path / "fight.html"
+    write_page(fight, path)
+    place = f"#t={missile.launched + 2}&view=spacetime&seat=red"
+    window.open(path.as_uri() + place)
+    assert is_shown(window, "graph")
+    assert colour_count(window, "graph") > 20
+    assert window.errors == []
 
 
 def test_the_page_has_the_colours_of_heights_that_plots_have():

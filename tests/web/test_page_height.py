@@ -66,6 +66,17 @@ def test_fingers_climb_and_set_the_throttle(phone):
     phone.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
+def test_the_graph_gives_way_to_the_fight_with_height(page):
+    """The page draws on: with height there is no graph, so the view is again that from above."""
+    choose(page, "height", False)
+    press(page, "KeyV")
+    until(lambda: is_shown(page, "graph"))
+    choose(page, "height", True)
+    until(lambda: is_shown(page, "side") and not is_shown(page, "graph"))
+    until(lambda: seconds(page) > 0.3)
+    assert page.errors == []
+
+
 def test_a_policy_of_the_plane_is_replaced_by_a_pilot(page):
     choose(page, "height", False)
     choose(page, "blue-player", "champion")

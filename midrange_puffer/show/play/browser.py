@@ -53,7 +53,6 @@ def serve(page: bytes, port: int = PORT) -> ThreadingHTTPServer:
         def log_message(self, format: str, *args: object) -> None:
             """Writes nothing."""
 
-    ThreadingHTTPServer.daemon_threads = True
     try:
         return ThreadingHTTPServer((LOOPBACK, port), Handler)
     except OSError:

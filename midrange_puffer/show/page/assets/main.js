@@ -109,7 +109,7 @@ function show(view, fighter = settings.fighter) {
 
 /** Goes to another view, and from that one back to the view from above. */
 function toggle(view) {
-  if (CHOICES.view.includes(view)) show(settings.view === view ? "plane" : view);
+  show(settings.view === view ? "plane" : view);
 }
 
 /** Chooses a fighter of a team. */

@@ -177,7 +177,8 @@ class Graph {
     const placed = fronts.map((front, i) => front.map((point) => this._at(point, times[i])));
     placed.forEach((front, i) => {
       const bold = isMarked(times, i);
-      const shades = bold && this.fight.hasHeight ? fronts[i].map(({ z }) => shade(z)) : null;
+      const isShaded = bold && this.fight.hasHeight && !Number.isNaN(fronts[i][0].z);  // else there is no front
+      const shades = isShaded ? fronts[i].map(({ z }) => shade(z)) : null;
       this._addPath(front, shades ?? this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
       if (i) this._addSurface(placed[i - 1], front);
     });
