@@ -184,7 +184,7 @@ class Lookout:
             if inbound:
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
             if self._fly_outs is not None:
-                own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
+                own, enemy = (flight_of(sim.fighters, (0, n)) for n in (fighter, 1 - fighter))
                 kind = self._session.kind(fighter)
                 self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
 

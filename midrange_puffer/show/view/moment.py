@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from midrange_puffer.game.contacts import SILENT, TRACKED, TRACKS, UNSEEN, ContactPath
+from midrange_puffer.game.contacts import (
+    SILENT,
+    TRACKED,
+    TRACKS,
+    UNSEEN,
+    ContactPath,
+    Course,
+    quality,
+)
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
@@ -64,7 +72,7 @@ class Body:
     @property
     def mach(self) -> float:
         """The Mach number; with height by the speed of sound there."""
-        return self.speed / (air(self.z)[1] if self.path.z else SPEED_OF_SOUND)
+        return mach_number(self.path, self.speed, self.z)
 
     @property
     def rise(self) -> float:
@@ -137,6 +145,8 @@ class Contact:
         heading: As believed, counter-clockwise from +x [rad].
         speed: As believed [m/s].
         age: Time since the enemy was last seen [s].
+        z: As believed: height [m]; 0 in the plane.
+        climb: As believed: angle of the climb [rad]; 0 in the plane.
     """
 
     path: ContactPath
@@ -148,16 +158,23 @@ class Contact:
     heading: float
     speed: float
     age: float
+    z: float
+    climb: float
 
     @property
     def point(self) -> np.ndarray:
-        """[3], its place, with the height 0 of the plane [m]."""
-        return np.append(self.place, 0.0)
+        """[3], its place and height [m]."""
+        return np.append(self.place, self.z)
 
     @property
     def mach(self) -> float:
-        """The believed Mach number."""
-        return self.speed / SPEED_OF_SOUND
+        """The believed Mach number; with height by the speed of sound there."""
+        return mach_number(self.path, self.speed, self.z)
+
+    @property
+    def rise(self) -> float:
+        """The believed speed upward [m/s]."""
+        return self.speed * math.sin(self.climb)
 
     @property
     def is_known(self) -> bool:
@@ -171,10 +188,11 @@ class Contact:
 
     @property
     def tracks(self) -> list[np.ndarray]:
-        """The parts of the believed course during which there was a track, [n, 2] each."""
+        """The parts of the believed course during which there was a track, [n, 3] each."""
         end = self.index + 1
         source = np.array(self.path.source[:end])
-        places = np.column_stack([self.path.x[:end], self.path.y[:end]])
+        heights = self.path.z[:end] or np.zeros(end)
+        places = np.column_stack([self.path.x[:end], self.path.y[:end], heights])
         breaks = np.flatnonzero(np.diff(np.isin(source, TRACKS))) + 1
         parts = zip(np.split(places, breaks), np.split(source, breaks), strict=True)
         return [places for places, sources in parts if sources[0] in TRACKS]
@@ -316,7 +334,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
         _contact(path, 1 - side, time) for path in paths.contacts if path.fighter in numbers
     ]
     # Sorted so that the best contact with an enemy comes last and replaces the others.
-    for contact in sorted(contacts, key=lambda contact: (contact.alive, -contact.age)):
+    for contact in sorted(contacts, key=lambda contact: quality(contact.source, contact.age)):
         fighters[contact.number] = contact
     warnings = [
         warning
@@ -328,6 +346,11 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
     return Moment(time, tuple(fighters), mine, tuple(warnings))
 
 
+def mach_number(path: Course, speed: float, z: float) -> float:
+    """Returns the Mach number of a body at a speed [m/s] and a height [m]."""
+    return speed / (air(z)[1] if path.z else SPEED_OF_SOUND)
+
+
 def _without_fate(missile: Missile) -> Missile:
     """Returns a missile as its own side knows it: without its fate and the place of a hit."""
     path = missile.path
@@ -335,7 +358,8 @@ def _without_fate(missile: Missile) -> Missile:
         return missile
     before = max(missile.index - 1, 0) if path.fate == HIT else missile.index
     place = np.array([path.x[before], path.y[before]])
-    return replace(missile, path=replace(path, fate=GONE), index=before, place=place)
+    z = path.z[before] if path.z else 0.0
+    return replace(missile, path=replace(path, fate=GONE), index=before, place=place, z=z)
 
 
 def _contact(path: ContactPath, side: int, time: float) -> Contact:
@@ -343,10 +367,13 @@ def _contact(path: ContactPath, side: int, time: float) -> Contact:
     since = time - path.times[index]
     place = np.array([path.x[index], path.y[index]])
     source, heading, speed = path.source[index], path.heading[index], path.speed[index]
+    z, climb = (path.z[index], path.climb[index]) if path.z else (0.0, 0.0)
     if source in TRACKS:  # between entries it flies straight on
-        place = place + since * speed * np.array([math.cos(heading), math.sin(heading)])
+        ground = since * speed * math.cos(climb)
+        place = place + ground * np.array([math.cos(heading), math.sin(heading)])
+        z += since * speed * math.sin(climb)
     age = path.age[index] + since
-    return Contact(path, path.enemy, side, index, source, place, heading, speed, age)
+    return Contact(path, path.enemy, side, index, source, place, heading, speed, age, z, climb)
 
 
 def _warnings(

@@ -127,7 +127,7 @@ def _draw_bodies(
             draw_guidance(canvas, camera, missile)
     for body in moment.fighters:
         if isinstance(body, Contact):
-            draw_contact(canvas, camera, body, has_words=not moment.is_team)
+            draw_contact(canvas, camera, body, has_words=not (moment.is_team or moment.has_height))
     for fighter in fighters:
         draw_fighter(canvas, camera, fighter)
 
@@ -166,7 +166,10 @@ def _aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
         body.trail() for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)
     ]
     tracks = [
-        track for body in moment.fighters if isinstance(body, Contact) for track in body.tracks
+        track[:, :2]
+        for body in moment.fighters
+        if isinstance(body, Contact)
+        for track in body.tracks
     ]
     places = np.vstack([*trails, *tracks])
     low, high = places.min(axis=0), places.max(axis=0)

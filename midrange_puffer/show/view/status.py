@@ -243,24 +243,24 @@ def _draw_instruments(
 ) -> None:
     """Draws a fighter's missiles and instruments below its title, as many as fit.
 
-    A contact has only speed and Mach number, and these only while there is a track. `kind` is the
-    type of its next shot.
+    A contact has only speed, Mach number, height and climb, and these only while there is a track.
+    `kind` is the type of its next shot.
     """
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
     readings: dict[str, str | tuple[float, float]]
     readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.mach:.2f}"}
+    if moment.has_height:
+        readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
     if isinstance(body, Contact):
         _draw_title(canvas, area, title, colour)
         words = contact_words(body)
         canvas.text(words, (area.right - 14, area.y + 10), TEXT, SMALL, "topright")
-        count, columns = 2 if body.alive else 0, 5
+        count, columns = len(readings) if body.alive else 0, 5
     else:
         _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
         left = _draw_missiles(canvas, area, moment, body, colour)
         if body.missile_types and area.width > NARROW:
             _draw_types(canvas, (left - 14, area.y + 10), body, kind)
-        if moment.has_height:
-            readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
         readings |= {
             "g": f"{abs(body.load):.1f}",
             "rudder": (-1, -body.rudder),
