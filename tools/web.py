@@ -43,7 +43,7 @@ from midrange_puffer.game.types import (
     PACKAGE,
 )
 from midrange_puffer.policies.native import flat_copy
-from midrange_puffer.show.page.content import sound_table
+from midrange_puffer.show.page.packing import sound_table
 from midrange_puffer.show.play.browser import SHIPPED
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
 

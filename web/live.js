@@ -5,6 +5,7 @@ const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const HEIGHT_COLUMNS = ["z", "climb", "lift"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
+const CONTACT_HEIGHT = ["z", "climb"];
 const IN_MEMORY = 2; // the last source that is a track
 const ZONE_BEARINGS = 48;
 
@@ -76,8 +77,9 @@ class LiveFight extends Fight {
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
-    this.contacts = contacts.map(() => ({ entries: emptyEntries(CONTACT_COLUMNS) }));
-    this.sides = this.contacts.map(() => null);
+    const contactColumns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
+    this.contactPaths = contacts.map(() => ({ entries: emptyEntries(contactColumns) }));
+    this.sides = this.contactPaths.map(() => null);
     this.note();
   }
 
@@ -89,7 +91,10 @@ class LiveFight extends Fight {
   /** Returns a seat's present knowledge of the fight. */
   knownTo(seat) {
     const zones = new LiveZones(this.sim.core, this.sim, () => this.sides[seat]);
-    const known = this.contacts.map((contact, side) => ({ contact, graph: this.beliefs[side], zones }));
+    const known = this.contactPaths.map((contact, side) => {
+      const { heard: levels, bearing: bearings } = contact.entries;
+      return { contacts: [contact], receivers: [[{ levels, bearings }]], graphs: [this.beliefs[side]], zones };
+    });
     this.sides[seat] = new SideFight({ ...this, known }, seat);
     return this.sides[seat];
   }
@@ -274,7 +279,7 @@ class LiveFight extends Fight {
     const contacts = this.sim.read("contact");
     const seen = this.sim.observe();
     const { view } = this.sim.core.tables;
-    this.contacts.forEach(({ entries }, seat) => {
+    this.contactPaths.forEach(({ entries }, seat) => {
       const look = (name) => seen[seat][view[name]];
       const own = Math.atan2(fighters.s[seat], fighters.c[seat]);
       const row = {
@@ -298,7 +303,7 @@ class LiveFight extends Fight {
     return {
       fighters: this.fighters.map((fighter) => ({ length: length(fighter), died: fighter.died })),
       missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
-      contacts: this.contacts.map(length),
+      contacts: this.contactPaths.map(length),
       slots: new Map(this.slots),
       hits: this.hits,
     };
@@ -316,7 +321,7 @@ class LiveFight extends Fight {
       cut(this.missiles[index], length);
       this.missiles[index].fate = fate;
     });
-    mark.contacts.forEach((length, seat) => cut(this.contacts[seat], length));
+    mark.contacts.forEach((length, seat) => cut(this.contactPaths[seat], length));
     this.slots = new Map(mark.slots);
     this.hits = mark.hits;
     this.stamp += 1;

@@ -27,9 +27,9 @@ class Lookout {
     const isOpen = [0, 1].some((way) => missiles.every(({ escapeMiss }) => escapeMiss[way] > 0));
     this.checks.push({ time: now, isOpen });
     const own = known.states(now)[this.seat];
-    this.threats = known.contact ? heardThreats(known, own, now) : seenThreats(fight, own, missiles);
+    this.threats = known.contacts ? heardThreats(known, own, now) : seenThreats(fight, own, missiles);
     this.threats.sort((a, b) => a.isOutrun - b.isOutrun || a.seconds - b.seconds);
-    this.isTooLate = !known.contact && !isOpen;
+    this.isTooLate = !known.contacts && !isOpen;
   }
 
   /** Returns {text, advice, isOutrun, seconds} about the most pressing missile; null if there is none. */
@@ -52,7 +52,7 @@ class Lookout {
 
 /** Returns the missiles with a lock on the own fighter; their ranges are unknown. */
 function heardThreats(known, own, time) {
-  return known.warningsAt(time)
+  return known.warningsAt(known.side, time)
     .filter(({ seeker }) => seeker)
     .map(({ bearing }) => ({ bearing: offNose(bearing, own), seconds: Infinity, isOutrun: false }));
 }
