@@ -326,7 +326,7 @@ class Game(Viewer):
                 words = advice(threats, height, self._lookout.late[side])
                 draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
-            draw_help(surface, self._is_team, self._has_height)
+            draw_help(surface, self._is_team, self._has_height, self._has_sensors)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
@@ -421,6 +421,8 @@ def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None
     if not state["alive"]:
         missiles = session.sim.missiles
         flying = int((missiles["active"][0] & (missiles["owner"][0] == fighter)).sum())
+        if session.sim.fighters["alive"][0, session.side_of(fighter)].any() and not session.over:
+            return "shot down: fly another fighter"
         if not flying or session.over:
             return "shot down"
         return f"shot down; {flying} of your missiles still fly: the fight goes on until they end"
@@ -435,12 +437,10 @@ def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None
         kind = session.kind(fighter)
         name, _ = session.paths.types[MISSILE][int(fighter >= sizes[0])][kind]
         words = f"{name}, {left[kind]} left, {f'in {wait:.1f} s' if wait else 'ready'}"
-    if hits and not session.over:
-        return f"{words}: {_outlook(hits)}"
     target = session.target(fighter)
-    if max(sizes) == 1 or target is None:
-        return words
-    return f"{words}, at {callsigns(sizes)[target]}"
+    if max(sizes) > 1 and target is not None:
+        words = f"{words}, at {callsigns(sizes)[target]}"
+    return f"{words}: {_outlook(hits)}" if hits and not session.over else words
 
 
 def _outlook(hits: Mapping[str, bool]) -> str:

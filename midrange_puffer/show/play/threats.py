@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from midrange_puffer.game.contacts import TRACKS, contact_places
 from midrange_puffer.game.parameters import RADAR, has_height
 from midrange_puffer.game.paths import clock
 from midrange_puffer.game.shots import FlyOuts, flight_of
@@ -149,7 +150,8 @@ class Lookout:
             with the shortest time to impact comes first; with sensors, the one nearest the nose.
         late: By side, true if no escape evades the missiles that the human is warned of. With
             sensors that is unknown to the human, and stays false.
-        shots: With height, by side: whether a missile fired now hits, by the enemy's evasion.
+        shots: With height, by side: whether a missile fired now hits, by the target's evasion. With
+            sensors the target flies as believed; without a track there is nothing.
     """
 
     def __init__(self, session: Session) -> None:
@@ -184,9 +186,20 @@ class Lookout:
             if inbound:
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
             if self._fly_outs is not None:
-                own, enemy = (flight_of(sim.fighters, (0, n)) for n in (fighter, 1 - fighter))
-                kind = self._session.kind(fighter)
-                self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
+                self.shots[side] = self._judge_shot(self._fly_outs, side, fighter)
+
+    def _judge_shot(self, fly_outs: FlyOuts, side: int, fighter: int) -> dict[str, bool]:
+        """Returns which evasions a missile fired now hits; nothing without a target or a track."""
+        sim, target = self._session.sim, self._session.target(fighter)
+        if target is None:
+            return {}
+        bodies, place = sim.fighters, (0, target)
+        if sim.parameters["sensing"] == RADAR:
+            bodies, place = sim.contacts, (0, *contact_places(sim)[fighter, target])
+            if bodies["source"][place] not in TRACKS:
+                return {}
+        own, enemy = flight_of(sim.fighters, (0, fighter)), flight_of(bodies, place)
+        return fly_outs.hits(side, own, enemy, self._session.kind(fighter), target)
 
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""

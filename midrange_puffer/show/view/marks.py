@@ -112,6 +112,8 @@ def height_labels(
 ) -> list[Label]:
     """Returns labels with the heights of some fighters and of all missiles in the air.
 
+    In teams a fighter's number in its side comes first.
+
     Args:
         view: The projection.
         moment: The fight.
@@ -121,6 +123,9 @@ def height_labels(
     labels = []
     for body in fighters:
         words = _height_words(body) if has_climbs else f"{body.z / 1000:.1f} km"
+        if moment.is_team:
+            first = next(other.number for other in moment.fighters if other.side == body.side)
+            words = f"{body.number - first}  {words}"
         if has_climbs and isinstance(body, Contact):
             words = f"{contact_words(body)}  {words}"
         [place] = view.to_screen([body.point])
