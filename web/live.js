@@ -73,13 +73,14 @@ class LiveFight extends Fight {
     Object.assign(this, { sim, bodyColumns, slots: new Map(), stamp: 0, games: [null, null], hits: [0, 0] });
     this.flown = sim.hasHeight ? drawnTypes(sim) : null; // types of aircraft and missiles
     this.flyOuts = this.flown ? new FlyOuts(sim, this.flown) : null;
-    this.zones = this.flown ? new FlownZones(this.flyOuts, () => this) : new LiveZones(sim.core, sim, () => this);
+    this.zones = this._zonesOf(() => this);
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
     const contactColumns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
     this.contactPaths = contacts.map(() => ({ entries: emptyEntries(contactColumns) }));
     this.sides = this.contactPaths.map(() => null);
+    this.sideZones = this.contactPaths.map((_, seat) => this._zonesOf(() => this.sides[seat]));
     this.note();
   }
 
@@ -88,9 +89,14 @@ class LiveFight extends Fight {
     return this.sim.read("engagement").time[0] * this.sim.parameters.physics_dt;
   }
 
+  /** Returns the launch zones of a picture of the fight. */
+  _zonesOf(fightNow) {
+    return this.flyOuts ? new FlownZones(this.flyOuts, fightNow) : new LiveZones(this.sim.core, this.sim, fightNow);
+  }
+
   /** Returns a seat's present knowledge of the fight. */
   knownTo(seat) {
-    const zones = new LiveZones(this.sim.core, this.sim, () => this.sides[seat]);
+    const zones = this.sideZones[seat];
     const known = this.contactPaths.map((contact, side) => {
       const { heard: levels, bearing: bearings } = contact.entries;
       return { contacts: [contact], receivers: [[{ levels, bearings }]], graphs: [this.beliefs[side]], zones };
@@ -289,6 +295,7 @@ class LiveFight extends Fight {
         heading: Math.atan2(contacts.s[seat], contacts.c[seat]),
         speed: contacts.v[seat],
         source: contacts.source[seat],
+        ...(contacts.z ? { z: contacts.z[seat], climb: Math.asin(contacts.u[seat]) } : {}),
         age: contacts.age[seat] * this.sim.parameters.physics_dt,
         heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
         bearing: own + Math.atan2(look("receiver_left"), look("receiver_ahead")),
