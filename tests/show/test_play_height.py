@@ -18,7 +18,7 @@ from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zone_of
-from midrange_puffer.show.play.loop import launch_words
+from midrange_puffer.show.play.launch import launch_words
 from midrange_puffer.show.play.overlay import draw_help
 from midrange_puffer.show.play.threats import Threat, advice, find_threats
 from midrange_puffer.show.view.canvas import Canvas

@@ -80,11 +80,12 @@ class Picture:
         """
         is_own = number in self.numbers
         own = number if is_own else target
-        flights = [self._flight(own, body) for body in (number, target)]
-        if None in flights or (is_own and not self._sim.fighters["ammo"][0, number]):
+        flight, other = self._flight(own, number), self._flight(own, target)
+        is_out = is_own and not self._sim.fighters["ammo"][0, number]
+        if flight is None or other is None or is_out:
             return None
         kind = first_type_left(self._sim, number) if is_own else 0
-        return Shot(*flights, int(number >= sizes_of(self._sim.parameters)[0]), kind, target)
+        return Shot(flight, other, int(number >= sizes_of(self._sim.parameters)[0]), kind, target)
 
     def _flight(self, own: int, number: int) -> Flight | None:
         """Returns a fighter's flight, as `own` knows it; None if it is dead or without a track."""

@@ -1,6 +1,6 @@
 """Launch zones of a page, of shots at many times: looked up in the plane, flown out with height."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,20 +45,16 @@ def look_up_zones(parameters: Parameters, shots: Sequence[Sequence[Shot | None]]
         Ranges [times, rows, edges, BEARINGS] [m]; `SHOWN` names the edges.
     """
     zones = _no_zones(shots)
-    places = _places(shots)
-    if not places:
+    fired = _fired(shots)
+    if not fired:
         return zones
-    pairs = [shots[time][row] for time, row in places]
-    headings, speeds = (
-        [np.array([[getattr(flight, name)] for flight in flights]) for flights in _flights(pairs)]
-        for name in ("heading", "speed")
-    )
+    own, enemies = [shot.own for shot in fired.values()], [shot.enemy for shot in fired.values()]
+    headings = _column(a.heading for a in own), _column(b.heading for b in enemies)
+    speeds = _column(a.speed for a in own), _column(b.speed for b in enemies)
     bearings = headings[0] + np.linspace(0, 2 * np.pi, BEARINGS, endpoint=False)
     envelope = game_envelope(parameters)
-    edges = [
-        launch_zone(envelope, edge, bearings, tuple(headings), tuple(speeds)) for edge in SHOWN
-    ]
-    zones[tuple(np.transpose(places))] = np.stack(edges, axis=1)
+    edges = [launch_zone(envelope, edge, bearings, headings, speeds) for edge in SHOWN]
+    zones[tuple(np.transpose([*fired]))] = np.stack(edges, axis=1)
     return zones
 
 
@@ -78,16 +74,15 @@ def fly_zones(
     zones = _no_zones(shots)
     fly_outs = FlyOuts(parameters, types)
     groups: dict[tuple, list[tuple[int, int]]] = {}  # shots of one type at one type
-    for time, row in _places(shots):
-        shot = shots[time][row]
+    fired = _fired(shots)
+    for place, shot in fired.items():
         key = shot.side, shot.kind, *types[AIRCRAFT][shot.target]
-        groups.setdefault(key, []).append((time, row))
+        groups.setdefault(key, []).append(place)
     fine = np.arange(BEARINGS) * (FLOWN_BEARINGS / BEARINGS)
     nodes = np.arange(FLOWN_BEARINGS + 1)
     for places in groups.values():
-        some = [shots[time][row] for time, row in places]
-        _, _, side, kind, target = some[0]
-        pairs = [(shot.own, shot.enemy) for shot in some]
+        _, _, side, kind, target = fired[places[0]]
+        pairs = [(fired[place].own, fired[place].enemy) for place in places]
         flown = fly_outs.zones(side, pairs, FLOWN_BEARINGS, kind=kind, target=target)
         progress(len(places))
         for place, edges in zip(places, flown, strict=True):
@@ -100,16 +95,16 @@ def _no_zones(shots: Sequence[Sequence[Shot | None]]) -> np.ndarray:
     return np.full((len(shots), len(shots[0]), len(SHOWN), BEARINGS), np.nan)
 
 
-def _places(shots: Sequence[Sequence[Shot | None]]) -> list[tuple[int, int]]:
-    """Returns the times and rows of shots that are not None."""
-    return [
-        (time, row)
+def _fired(shots: Sequence[Sequence[Shot | None]]) -> dict[tuple[int, int], Shot]:
+    """Returns the shots that are not None, by their times and rows."""
+    return {
+        (time, row): shot
         for time, rows in enumerate(shots)
         for row, shot in enumerate(rows)
         if shot is not None
-    ]
+    }
 
 
-def _flights(shots: Sequence[Shot]) -> tuple[list[Flight], list[Flight]]:
-    """Returns the flights of the launchers, and those of the targets."""
-    return [shot.own for shot in shots], [shot.enemy for shot in shots]
+def _column(values: Iterable[float]) -> np.ndarray:
+    """Returns values as an array [n, 1]."""
+    return np.array([*values])[:, None]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.contacts import TRACKS, contact_places
 from midrange_puffer.game.parameters import RADAR, has_height
 from midrange_puffer.game.paths import clock
-from midrange_puffer.game.shots import FlyOuts, flight_of
+from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import EscapeCheck
+from midrange_puffer.show.play.launch import judge_shot
 from midrange_puffer.show.play.words import TOO_LATE
 from midrange_puffer.show.view.moment import Moment, moment
 
@@ -186,20 +186,7 @@ class Lookout:
             if inbound:
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
             if self._fly_outs is not None:
-                self.shots[side] = self._judge_shot(self._fly_outs, side, fighter)
-
-    def _judge_shot(self, fly_outs: FlyOuts, side: int, fighter: int) -> dict[str, bool]:
-        """Returns which evasions a missile fired now hits; nothing without a target or a track."""
-        sim, target = self._session.sim, self._session.target(fighter)
-        if target is None:
-            return {}
-        bodies, place = sim.fighters, (0, target)
-        if sim.parameters["sensing"] == RADAR:
-            bodies, place = sim.contacts, (0, *contact_places(sim)[fighter, target])
-            if bodies["source"][place] not in TRACKS:
-                return {}
-        own, enemy = flight_of(sim.fighters, (0, fighter)), flight_of(bodies, place)
-        return fly_outs.hits(side, own, enemy, self._session.kind(fighter), target)
+                self.shots[side] = judge_shot(self._session, self._fly_outs, fighter)
 
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""

@@ -21,8 +21,9 @@ from midrange_puffer.show.view.canvas import (
     mix,
     text_size,
 )
-from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Missile, Moment, signed
+from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import contact_words
+from midrange_puffer.show.view.states import Contact, Fighter, Missile, signed
 
 RING = 19  # radius of the ring around the focus's fighter [px]
 CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # corner of the frame around its target [px]

@@ -25,13 +25,14 @@ from midrange_puffer.show.view.canvas import (
     mix,
 )
 from midrange_puffer.show.view.marks import draw_threats
-from midrange_puffer.show.view.moment import Body, Contact, Fighter, Focus, Moment
+from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import (
     draw_contact,
     draw_guidance,
     draw_radar,
     draw_warnings,
 )
+from midrange_puffer.show.view.states import Body, Contact, Fighter
 from midrange_puffer.show.view.zones import Zones
 
 GUTTER = (36, 18)  # room at the left and below for the grid's labels [px]

@@ -27,9 +27,10 @@ from midrange_puffer.show.view.canvas import (
 )
 from midrange_puffer.show.view.graph import Enemy, draw_graph
 from midrange_puffer.show.view.marks import Labels, Spot, draw_marks, height_labels
-from midrange_puffer.show.view.moment import Fighter, Focus, Moment, moment
+from midrange_puffer.show.view.moment import Focus, Moment, moment
 from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.side import divide, draw_side
+from midrange_puffer.show.view.states import Fighter
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
 from midrange_puffer.show.view.zones import EnvelopeZones, FlownZones, Zones
 

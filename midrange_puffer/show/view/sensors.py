@@ -21,7 +21,8 @@ from midrange_puffer.show.view.canvas import (
     Colour,
     mix,
 )
-from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, ReceiverWarning
+from midrange_puffer.show.view.moment import Moment
+from midrange_puffer.show.view.states import Contact, Fighter, Missile, ReceiverWarning
 
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
 CROSS = np.array([(1, 1), (1, -1)]) * 6

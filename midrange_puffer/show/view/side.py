@@ -26,8 +26,9 @@ from midrange_puffer.show.view.canvas import (
     mix,
 )
 from midrange_puffer.show.view.marks import Labels, height_labels
-from midrange_puffer.show.view.moment import Body, Contact, Fighter, Moment
+from midrange_puffer.show.view.moment import Moment
 from midrange_puffer.show.view.sensors import draw_contact
+from midrange_puffer.show.view.states import Body, Contact, Fighter
 
 SHARE, LEAST = 0.32, 200  # share of a view that the side takes, and the least height of that view
 MARGIN = (36, 14, 12, 20)  # room at the left, right, top and below for labels [px]

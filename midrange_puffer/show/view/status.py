@@ -22,8 +22,9 @@ from midrange_puffer.show.view.canvas import (
     text_size,
 )
 from midrange_puffer.show.view.marks import Spot
-from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes, signed
+from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import contact_words
+from midrange_puffer.show.view.states import Contact, Fighter, minutes, signed
 
 HEIGHT = 64  # height of the bar in one against one, and of instruments [px]
 LEAST_WIDTH = 46  # least width of an instrument [px]

@@ -13,7 +13,7 @@ from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
 from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import Flight, FlyOuts, flight_at
-from midrange_puffer.show.view.moment import Contact, Fighter
+from midrange_puffer.show.view.states import Contact, Fighter
 
 BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # bearings of a zone's points [rad]
 # With height a zone takes time: the bearings that are flown, and the time between two zones [s].
@@ -122,7 +122,8 @@ def _flight(body: Fighter | Contact, time: float) -> Flight:
     """Returns a fighter's flight at a time [s], or the present one of a contact, as believed."""
     if isinstance(body, Fighter):
         return flight_at(body.path, time)
-    return Flight(*body.point, body.heading, body.climb, body.speed)
+    x, y, z = body.point.tolist()
+    return Flight(x, y, z, body.heading, body.climb, body.speed)
 
 
 def _places(shooter: Fighter | Contact, bearings: np.ndarray, ranges: np.ndarray) -> np.ndarray:
