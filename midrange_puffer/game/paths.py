@@ -144,6 +144,8 @@ class Paths:
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
         gravity: Of the game [m/s²].
         types: The types that the fight has drawn.
+        factors: The factors that it has drawn, of each fighter, as of `DrawnTypes`; empty in the
+            plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -151,6 +153,7 @@ class Paths:
         self._env = env
         self.gravity: float = sim.parameters["gravity"]
         self.types, self._motor_times = _types(sim, env)
+        self.factors = [fighter.factors for fighter in drawn_types(sim.core, env)]
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._has_loads = kinds_of(sim.parameters) > 1
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path

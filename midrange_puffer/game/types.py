@@ -234,6 +234,51 @@ def checked_types(text: str) -> str:
     return format_types(changes)
 
 
+# The fields that an engagement's factors change: factor -> field -> power of the factor. As in the
+# core, the drag without lift (by terminal_speed) leaves the drag by lift (lift_drag) as it is.
+_VARIED: dict[str, dict[str, dict[str, float]]] = {
+    AIRCRAFT: {
+        "thrust_factor": {"thrust": 1},
+        "drag_factor": {"terminal_speed": -0.5, "lift_drag": -0.5},
+        "lift_factor": {"turn_radius": -1},
+        "induced_drag_factor": {"lift_drag": -0.5},
+    },
+    MISSILE: {
+        "missile_thrust_factor": {"thrust": 1, "sustain_thrust": 1},
+        "missile_drag_factor": {"terminal_speed": -0.5, "lift_drag": -0.5},
+        "missile_lift_factor": {"turn_radius": -1},
+        "missile_burn_time_factor": {"burn_time": 1, "sustain_time": 1},
+    },
+}
+
+
+def varied(text: str, missile: str, aircraft: str, factors: Mapping[str, float]) -> str:
+    """Returns a text of `types` with the factors that an engagement has drawn for two types.
+
+    Values stay within the limits of their fields.
+
+    Args:
+        text: the text.
+        missile, aircraft: names of the types.
+        factors: by name, as of `DrawnTypes.factors`; those that are missing are 1.
+    """
+    changes = parse_types(text)
+    types = types_of(changes)
+    for kind, name in ((MISSILE, missile), (AIRCRAFT, aircraft)):
+        fields = dict(types[kind][name])
+        for factor, powers in _VARIED[kind].items():
+            for field, power in powers.items():
+                fields[field] *= factors.get(factor, 1.0) ** power
+        own = {
+            field: min(max(value, FIELDS[kind][field].minimum), FIELDS[kind][field].maximum)
+            for field, value in fields.items()
+            if value != types[kind][name][field]
+        }
+        change = changes.get(name, Change(name, {}))
+        changes[name] = Change(change.base, {**change.fields, **own})
+    return format_types(changes)
+
+
 # Mixes --------------------------------------------------------------------------------------------
 
 

@@ -144,7 +144,7 @@ def _flown_zones(
         for path in paths.fighters
     ]
     advance = _scaled(progress, FLOWN_BEARINGS * sum(map(len, shown)), share)
-    fly_outs = FlyOuts(replay.parameters, paths.types)
+    fly_outs = FlyOuts(replay.parameters, paths.types, paths.factors)
     fine = np.arange(BEARINGS) * (FLOWN_BEARINGS / BEARINGS)
     nodes = np.arange(FLOWN_BEARINGS + 1)
     for side, rows in enumerate(shown):

@@ -99,7 +99,7 @@ def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tupl
 def _zones(sim: Simulation, paths: Paths) -> Zones:
     """Returns the function that gives the zones of a fight's launches."""
     if paths.has_height:
-        return partial(flown_zone_of, FlyOuts(sim.parameters, paths.types), paths)
+        return partial(flown_zone_of, FlyOuts(sim.parameters, paths.types, paths.factors), paths)
     return partial(zone_of, game_envelope(sim.parameters), paths)
 
 
