@@ -48,6 +48,7 @@ ORDER, PERMISSION, LEVEL, TARGET = HEADS
 NEEDS = {"sensors": "sensing = radar", "team": "a red_size or blue_size above 1"}
 # The words of the target head's levels: the enemy nearest the nose, then the observed enemies.
 NOSE = "nose"
+NONE = ""  # the words of a fighter without an order
 DEFAULTS = {PERMISSION: "hold", LEVEL: "level", TARGET: NOSE}
 # A row of commands has an order if its first number is at least this, beyond every control.
 _MARK = 16
@@ -150,6 +151,15 @@ def are_orders(commands: np.ndarray) -> np.ndarray:
     return commands[..., 0] >= _MARK
 
 
+def orders_in(commands: np.ndarray) -> np.ndarray:
+    """Returns the orders among commands [..., controls] as levels, int32 [..., heads]; else -1."""
+    given = are_orders(commands)
+    levels = np.full(commands.shape, -1, np.int32)
+    levels[given] = commands[given]
+    levels[..., 0][given] -= _MARK
+    return levels
+
+
 def carry_out(
     core: _core.Core, commands: np.ndarray, fighters: Sequence[int] | None = None
 ) -> None:
@@ -165,10 +175,8 @@ def carry_out(
         return
     places = np.arange(core.fighters) if fighters is None else np.asarray(fighters)
     shape = core.num_envs, core.fighters, core.controls
-    orders, rows = np.full(shape, -1, np.int32), np.full(commands.shape, -1, np.int32)
-    rows[given] = commands[given]
-    rows[..., 0][given] -= _MARK
-    orders[:, places] = rows
+    orders = np.full(shape, -1, np.int32)
+    orders[:, places] = orders_in(commands)
     controls = np.zeros(shape, np.float32)
     core.controls_of_orders(orders, controls)
     commands[given] = controls[:, places][given]

@@ -21,7 +21,7 @@ import numpy as np
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
-from midrange_puffer.game.orders import are_orders, carry_out
+from midrange_puffer.game.orders import are_orders, carry_out, orders_in
 from midrange_puffer.game.parameters import (
     HUMAN,
     SEATS,
@@ -471,7 +471,7 @@ class Session:
         flown = self.commands.copy() if given is None else np.array(given, np.float32)
         carry_out(self.sim.core, flown[None])
         self.sim.step(flown[None])
-        self.recorder.add(flown)
+        self.recorder.add(flown, orders_in(self.commands))
         self.paths.note()
         self.commands[free, FIRE] = 0
         if len(self.recorder) % self._mark_interval == 0:

@@ -18,6 +18,7 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.told import tell
 
 INTERVAL = 1.0  # about the shortest time between two space-time graphs [s]
 # Most graphs of one fighter, and of all fighters of teams. In longer fights the interval is longer,
@@ -165,6 +166,9 @@ def _flown(replay: Replay, paths: Paths) -> dict[str, object]:
         "sizes": paths.sizes,
         "callsigns": callsigns(paths.sizes),
         "outcome": shown(replay.outcome),
+        "told": [
+            [told.start, told.fighter, told.ordered, told.words] for told in tell(replay, paths)
+        ],
         "length": paths.time,
         "gravity": replay.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
