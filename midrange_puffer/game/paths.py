@@ -16,7 +16,8 @@ from midrange_puffer.game.contacts import (
     note_contacts,
 )
 from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
-from midrange_puffer.game.simulation import SOURCES, Simulation
+from midrange_puffer.game.readings import SOURCES
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import (
     AIRCRAFT,
     MISSILE,

@@ -35,8 +35,8 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.simulation import Simulation, first_type_left
-from midrange_puffer.game.targets import nearest_nose, shot_at
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.targets import first_type_left, nearest_nose, shot_at
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import ONE_ONLY
 from midrange_puffer.replays.replay import AGENT, Recorder, Replay
