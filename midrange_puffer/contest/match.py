@@ -19,6 +19,7 @@ from midrange_puffer.contest.ratings import (
 )
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.orders import carry_out, orders_in
 from midrange_puffer.game.parameters import (
@@ -31,7 +32,6 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.game.records import outcomes
-from midrange_puffer.game.types import flown_types
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer

@@ -32,6 +32,7 @@ from midrange_puffer.game.envelope_search import (
     farthest_with_height,
     search,
 )
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import (
     PARAMETERS,
     SEATS,
@@ -41,7 +42,7 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
 )
-from midrange_puffer.game.types import FIELDS, MISSILE, flown_types
+from midrange_puffer.game.types import FIELDS, MISSILE
 from midrange_puffer.json_files import parse
 from midrange_puffer.names import suggest
 

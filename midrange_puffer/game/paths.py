@@ -15,17 +15,11 @@ from midrange_puffer.game.contacts import (
     contact_places,
     note_contacts,
 )
+from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
 from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
 from midrange_puffer.game.readings import SOURCES
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.types import (
-    AIRCRAFT,
-    MISSILE,
-    DrawnTypes,
-    drawn_types,
-    parse_types,
-    types_of,
-)
+from midrange_puffer.game.types import AIRCRAFT, MISSILE, parse_types, types_of
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
 STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low

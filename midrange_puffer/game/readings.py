@@ -9,8 +9,8 @@ import numpy as np
 
 from midrange_puffer._core import Core
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.flown_types import FlownTypes
 from midrange_puffer.game.parameters import is_team, require_height, sizes_of
-from midrange_puffer.game.types import FlownTypes
 
 # Source of a contact, in this order: no track yet; the own radar sees the enemy; the track is from
 # memory; the track is lost; in teams, an ally's radar sees the enemy.

@@ -12,8 +12,9 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.envelope import EVASIONS, PLAIN, shots_core
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.shots import Flights, game_of, shots_on
-from midrange_puffer.game.types import AIRCRAFT, MISSILE, flown_types
+from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
 OPEN = 0  # value of MrOutcome
 _LAUNCH = np.dtype(

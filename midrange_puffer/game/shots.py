@@ -16,10 +16,11 @@ from midrange_puffer.game.envelope import (
     relevant,
     shots_core,
 )
+from midrange_puffer.game.flown_types import varied
 from midrange_puffer.game.parameters import Parameters, sizes_of
 from midrange_puffer.game.paths import FighterPath, Types
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.types import AIRCRAFT, MISSILE, varied
+from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
 
 class Flight(NamedTuple):
@@ -154,7 +155,7 @@ def game_of(
     Args:
         parameters: a value for every parameter.
         missile, aircraft: names of the types.
-        factors: as of `types.varied`.
+        factors: as of `flown_types.varied`.
     """
     types = varied(parameters["types"], missile, aircraft, factors)
     names = {"red_missile": missile, "blue_aircraft": aircraft, "red_missiles": "", "types": types}

@@ -9,6 +9,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.orders import controls_in_words
 from midrange_puffer.game.parameters import (
     checked_num_envs,
@@ -35,7 +36,6 @@ from midrange_puffer.game.settable import (
     within,
 )
 from midrange_puffer.game.snapshots import pack, unpack
-from midrange_puffer.game.types import flown_types
 
 
 class Simulation(Readings):

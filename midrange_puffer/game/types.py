@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from midrange_puffer import _core
 from midrange_puffer.names import suggest
@@ -234,51 +233,6 @@ def checked_types(text: str) -> str:
     return format_types(changes)
 
 
-# The fields that an engagement's factors change: factor -> field -> power of the factor. As in the
-# core, the drag without lift (by terminal_speed) leaves the drag by lift (lift_drag) as it is.
-_VARIED: dict[str, dict[str, dict[str, float]]] = {
-    AIRCRAFT: {
-        "thrust_factor": {"thrust": 1},
-        "drag_factor": {"terminal_speed": -0.5, "lift_drag": -0.5},
-        "lift_factor": {"turn_radius": -1},
-        "induced_drag_factor": {"lift_drag": -0.5},
-    },
-    MISSILE: {
-        "missile_thrust_factor": {"thrust": 1, "sustain_thrust": 1},
-        "missile_drag_factor": {"terminal_speed": -0.5, "lift_drag": -0.5},
-        "missile_lift_factor": {"turn_radius": -1},
-        "missile_burn_time_factor": {"burn_time": 1, "sustain_time": 1},
-    },
-}
-
-
-def varied(text: str, missile: str, aircraft: str, factors: Mapping[str, float]) -> str:
-    """Returns a text of `types` with the factors that an engagement has drawn for two types.
-
-    Values stay within the limits of their fields.
-
-    Args:
-        text: the text.
-        missile, aircraft: names of the types.
-        factors: by name, as of `DrawnTypes.factors`; those that are missing are 1.
-    """
-    changes = parse_types(text)
-    types = types_of(changes)
-    for kind, name in ((MISSILE, missile), (AIRCRAFT, aircraft)):
-        fields = dict(types[kind][name])
-        for factor, powers in _VARIED[kind].items():
-            for field, power in powers.items():
-                fields[field] *= factors.get(factor, 1.0) ** power
-        own = {
-            field: min(max(value, FIELDS[kind][field].minimum), FIELDS[kind][field].maximum)
-            for field, value in fields.items()
-            if value != types[kind][name][field]
-        }
-        change = changes.get(name, Change(name, {}))
-        changes[name] = Change(change.base, {**change.fields, **own})
-    return format_types(changes)
-
-
 # Mixes --------------------------------------------------------------------------------------------
 
 
@@ -385,86 +339,3 @@ def checked_load(text: str, names: Sequence[str] | None = None) -> str:
             wanted = ", ".join(PACKAGE[MISSILE] if names is None else names)
             raise ValueError(f"{name!r}: a load is of {wanted}{suggest(name, names or ())}")
     return ",".join(f"{name}:{count}" for name, count in load.items())
-
-
-@dataclass(frozen=True)
-class FlownTypes:
-    """The types of a game as `_core.Core` takes them.
-
-    Attributes:
-        names: of each kind, its types in the core's order.
-        fields: of each kind and type, its values in the order of `FIELDS`.
-        shares: of each kind, side and type, the share of engagements in which the side flies it.
-        loads: of each side, the type's number and the number of missiles of each type in its load;
-            empty without a load.
-    """
-
-    names: Mapping[str, tuple[str, ...]]
-    fields: Mapping[str, Sequence[Sequence[float]]]
-    shares: Mapping[str, Sequence[Sequence[float]]]
-    loads: Sequence[Sequence[tuple[int, int]]]
-
-
-def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
-    """Returns the types of a game; None in the plane.
-
-    Args:
-        parameters: a value for every parameter, as `parameters.resolve` returns them.
-    """
-    if parameters["dimensions"] != 3:
-        return None
-    types = types_of(parse_types(parameters["types"]))
-    loads = [parse_load(parameters[f"{side}_missiles"]) for side in ("red", "blue")]
-    mixes = {
-        kind: [parse_shares(parameters[f"{side}_{kind}"]) for side in ("red", "blue")]
-        for kind in KINDS
-    }
-    for side, load in enumerate(loads):
-        if load:
-            mixes[MISSILE][side] = {next(iter(load)): 1.0}
-    order = tuple(types[MISSILE])
-    return FlownTypes(
-        names={kind: tuple(types[kind]) for kind in KINDS},
-        fields={kind: [[*fields.values()] for fields in types[kind].values()] for kind in KINDS},
-        shares={
-            kind: [[mix.get(name, 0.0) for name in types[kind]] for mix in mixes[kind]]
-            for kind in KINDS
-        },
-        loads=[[(order.index(name), count) for name, count in load.items()] for load in loads],
-    )
-
-
-@dataclass(frozen=True)
-class DrawnTypes:
-    """The types that one fighter flies.
-
-    Attributes:
-        aircraft: name of the type of its aircraft.
-        missiles: names of the types of missiles that it carries, in the order of its load.
-        factors: by which the engagement multiplies values of these types, by name, such as
-            thrust_factor; 1 without a spread.
-    """
-
-    aircraft: str
-    missiles: tuple[str, ...]
-    factors: dict[str, float]
-
-
-def drawn_types(core: _core.Core, env: int = 0) -> tuple[DrawnTypes, ...]:
-    """Returns what each fighter of an engagement flies; nothing in the plane."""
-    flown = flown_types(core.parameters)
-    if flown is None:
-        return ()
-    fighters = []
-    for number, row in enumerate(core.types()[env]):
-        load = flown.loads[int(number >= core.red_size)]
-        numbers = [number for number, _ in load] or [int(row["missile"])]
-        factors = [name for name in row.dtype.names or () if name.endswith("_factor")]
-        fighters.append(
-            DrawnTypes(
-                flown.names[AIRCRAFT][int(row["aircraft"])],
-                tuple(flown.names[MISSILE][number] for number in numbers),
-                {name: float(row[name]) for name in factors},
-            )
-        )
-    return tuple(fighters)

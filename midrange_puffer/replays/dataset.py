@@ -17,6 +17,7 @@ from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock, open_folder
 from midrange_puffer.game.actions import controls_in, levels
+from midrange_puffer.game.flown_types import drawn_types
 from midrange_puffer.game.observation import Spaces, features_of, spaces_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -30,7 +31,6 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.parameters import observed as observation_of
 from midrange_puffer.game.records import summary
-from midrange_puffer.game.types import drawn_types
 from midrange_puffer.policies.contestants import Mixed, is_module
 
 if TYPE_CHECKING:

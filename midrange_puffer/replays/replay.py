@@ -9,6 +9,7 @@ import numpy as np
 
 from midrange_puffer.files import read_whole, write_whole
 from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
 from midrange_puffer.game.orders import NONE, heads_of
 from midrange_puffer.game.orders import in_words as order_in_words
 from midrange_puffer.game.parameters import (
@@ -22,7 +23,6 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.types import DrawnTypes, drawn_types
 from midrange_puffer.replays.format import (
     HEADER,
     LARGEST,

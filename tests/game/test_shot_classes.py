@@ -9,11 +9,12 @@ from real_shots import BLUE, EVASIONS, RED
 from midrange_puffer import Simulation, _core
 from midrange_puffer.contest.evaluation import evaluate, fight
 from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.game.flown_types import varied
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shot_classes import classes_of
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
-from midrange_puffer.game.types import MISSILE, PACKAGE, parse_types, types_of, varied
+from midrange_puffer.game.types import MISSILE, PACKAGE, parse_types, types_of
 
 MIX = {
     "red_missile": "medium:1,long:1,short:1",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import resolve, seat_weights
 from midrange_puffer.game.types import (
     AIRCRAFT,
@@ -17,7 +18,6 @@ from midrange_puffer.game.types import (
     MISSILE,
     PACKAGE,
     checked_types,
-    flown_types,
 )
 
 HEIGHT = {"dimensions": 3}
