@@ -14,7 +14,7 @@ from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.parameters import (
-    LOADS,
+    LOADOUTS,
     PARAMETERS,
     SEATS,
     WINGMEN,
@@ -213,11 +213,11 @@ class EpisodeArena(Arena):
         return OutsideCrew(mixed.outsiders, self.num_envs, seed, size, self._threads)
 
     def _refuse_ammunition(self, options: Mapping[str, object]) -> None:
-        """Raises ValueError if options give a number of missiles to a side with a load."""
-        for prefix, row in zip(self._prefixes, LOADS, strict=False):
+        """Raises ValueError if options give a number of missiles to a side with a loadout."""
+        for prefix, row in zip(self._prefixes, LOADOUTS, strict=False):
             if f"{prefix}ammunition" in options and self.parameters[row.name]:
                 raise ValueError(
-                    f"options['{prefix}ammunition']: this side carries the load {row.name} = "
+                    f"options['{prefix}ammunition']: this side carries the loadout {row.name} = "
                     f"{self.parameters[row.name]}"
                 )
 

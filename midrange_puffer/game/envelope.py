@@ -359,9 +359,9 @@ def relevant(parameters: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("blue_aircraft", "red_missile"):
             if ":" in values[name]:
                 raise ValueError(f"{name} = {values[name]}: an envelope is of one type, no mix")
-        if load := parameters.get("red_missiles"):
+        if loadout := parameters.get("red_missiles"):
             raise ValueError(
-                f"red_missiles = {load}: an envelope is of one type of missile, red_missile"
+                f"red_missiles = {loadout}: an envelope is of one type of missile, red_missile"
             )
     return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
 

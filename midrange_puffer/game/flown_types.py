@@ -7,12 +7,12 @@ from typing import Any
 from midrange_puffer import _core
 from midrange_puffer.game.types import (
     AIRCRAFT,
+    CATEGORIES,
     FIELDS,
-    KINDS,
     MISSILE,
     Change,
     format_types,
-    parse_load,
+    parse_loadout,
     parse_shares,
     parse_types,
     types_of,
@@ -24,11 +24,11 @@ class FlownTypes:
     """The types of a game as `_core.Core` takes them.
 
     Attributes:
-        names: of each kind, its types in the core's order.
-        fields: of each kind and type, its values in the order of `FIELDS`.
-        shares: of each kind, side and type, the share of engagements in which the side flies it.
-        loads: of each side, the type's number and the number of missiles of each type in its load;
-            empty without a load.
+        names: of each category, its types in the core's order.
+        fields: of each category and type, its values in the order of `FIELDS`.
+        shares: of each category, side and type, the share of engagements in which it flies.
+        loads: of each side's loadout, the number of each type and of its missiles; empty without a
+            loadout.
     """
 
     names: Mapping[str, tuple[str, ...]]
@@ -46,23 +46,28 @@ def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
     if parameters["dimensions"] != 3:
         return None
     types = types_of(parse_types(parameters["types"]))
-    loads = [parse_load(parameters[f"{side}_missiles"]) for side in ("red", "blue")]
+    loadouts = [parse_loadout(parameters[f"{side}_missiles"]) for side in ("red", "blue")]
     mixes = {
-        kind: [parse_shares(parameters[f"{side}_{kind}"]) for side in ("red", "blue")]
-        for kind in KINDS
+        category: [parse_shares(parameters[f"{side}_{category}"]) for side in ("red", "blue")]
+        for category in CATEGORIES
     }
-    for side, load in enumerate(loads):
-        if load:
-            mixes[MISSILE][side] = {next(iter(load)): 1.0}
+    for side, loadout in enumerate(loadouts):
+        if loadout:
+            mixes[MISSILE][side] = {next(iter(loadout)): 1.0}
     order = tuple(types[MISSILE])
     return FlownTypes(
-        names={kind: tuple(types[kind]) for kind in KINDS},
-        fields={kind: [[*fields.values()] for fields in types[kind].values()] for kind in KINDS},
-        shares={
-            kind: [[mix.get(name, 0.0) for name in types[kind]] for mix in mixes[kind]]
-            for kind in KINDS
+        names={category: tuple(types[category]) for category in CATEGORIES},
+        fields={
+            category: [[*fields.values()] for fields in types[category].values()]
+            for category in CATEGORIES
         },
-        loads=[[(order.index(name), count) for name, count in load.items()] for load in loads],
+        shares={
+            category: [[mix.get(name, 0.0) for name in types[category]] for mix in mixes[category]]
+            for category in CATEGORIES
+        },
+        loads=[
+            [(order.index(name), count) for name, count in loadout.items()] for loadout in loadouts
+        ],
     )
 
 
@@ -72,7 +77,7 @@ class DrawnTypes:
 
     Attributes:
         aircraft: name of the type of its aircraft.
-        missiles: names of the types of missiles that it carries, in the order of its load.
+        missiles: names of the types of missiles that it carries, in the order of its loadout.
         factors: by which the engagement multiplies values of these types, by name, such as
             thrust_factor; 1 without a spread.
     """
@@ -89,8 +94,8 @@ def drawn_types(core: _core.Core, env: int = 0) -> tuple[DrawnTypes, ...]:
         return ()
     fighters = []
     for number, row in enumerate(core.types()[env]):
-        load = flown.loads[int(number >= core.red_size)]
-        numbers = [number for number, _ in load] or [int(row["missile"])]
+        loadout = flown.loads[int(number >= core.red_size)]
+        numbers = [number for number, _ in loadout] or [int(row["missile"])]
         factors = [name for name in row.dtype.names or () if name.endswith("_factor")]
         fighters.append(
             DrawnTypes(
@@ -132,15 +137,15 @@ def varied(text: str, missile: str, aircraft: str, factors: Mapping[str, float])
     """
     changes = parse_types(text)
     types = types_of(changes)
-    for kind, name in ((MISSILE, missile), (AIRCRAFT, aircraft)):
-        fields = dict(types[kind][name])
-        for factor, powers in _VARIED[kind].items():
+    for category, name in ((MISSILE, missile), (AIRCRAFT, aircraft)):
+        fields = dict(types[category][name])
+        for factor, powers in _VARIED[category].items():
             for field, power in powers.items():
                 fields[field] *= factors.get(factor, 1.0) ** power
         own = {
-            field: min(max(value, FIELDS[kind][field].minimum), FIELDS[kind][field].maximum)
+            field: min(max(value, FIELDS[category][field].minimum), FIELDS[category][field].maximum)
             for field, value in fields.items()
-            if value != types[kind][name][field]
+            if value != types[category][name][field]
         }
         change = changes.get(name, Change(name, {}))
         changes[name] = Change(change.base, {**change.fields, **own})

@@ -5,9 +5,9 @@ import math
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.arguments import checked_choice
-from midrange_puffer.game.parameter_table import LOADS, PARAMETERS, RADAR, SEATS, Parameters
+from midrange_puffer.game.parameter_table import LOADOUTS, PARAMETERS, RADAR, SEATS, Parameters
 from midrange_puffer.game.pilots import PILOTS, SENSOR_PILOTS, WING_PILOTS
-from midrange_puffer.game.types import parse_load
+from midrange_puffer.game.types import parse_loadout
 
 
 def sizes_of(parameters: Parameters) -> tuple[int, int]:
@@ -25,26 +25,26 @@ def has_height(parameters: Parameters) -> bool:
     return parameters["dimensions"] == 3
 
 
-def loads_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns the missiles that red's and blue's fighters start with, of each type of their load.
+def loadouts_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the missiles that red's and blue's fighters start with, by type.
 
     Args:
         parameters: a value for every parameter.
     """
     red, blue = (
-        tuple(parse_load(parameters[row.name]).values()) or (int(parameters["ammunition"]),)
-        for row in LOADS
+        tuple(parse_loadout(parameters[row.name]).values()) or (int(parameters["ammunition"]),)
+        for row in LOADOUTS
     )
     return red, blue
 
 
 def kinds_of(parameters: Parameters) -> int:
-    """Returns the number of types of missiles in the load of the side that has more of them.
+    """Returns the number of types of missiles in the loadout of the side that has more of them.
 
     Args:
         parameters: of a game; those that it lacks have their default.
     """
-    return max(1, *(len(parse_load(parameters.get(row.name, row.default))) for row in LOADS))
+    return max(1, *(len(parse_loadout(parameters.get(row.name, row.default))) for row in LOADOUTS))
 
 
 def require_height(parameters: Parameters, what: str) -> None:

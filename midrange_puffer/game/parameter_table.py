@@ -1,7 +1,7 @@
 """The keys of [env]: the core's parameters, and the options of environments.
 
-The parameters come from the one table in csrc/params.h; `types` and the loads alone are texts that
-types.py reads. `parameters.check` and `parameters.resolve` check their values.
+The parameters come from the one table in csrc/params.h; `types` and the loadouts alone are texts
+that types.py reads. `parameters.check` and `parameters.resolve` check their values.
 """
 
 from collections.abc import Mapping
@@ -50,19 +50,19 @@ TYPES = Parameter(
     "with height: changes to types of aircraft and missiles, and new ones: agile=light thrust=15, "
     "medium burn_time=10",
 )  # fmt: skip
-LOADS: tuple[Parameter, Parameter] = (
+LOADOUTS: tuple[Parameter, Parameter] = (
     Parameter(
         "rules", "red_missiles", str, "", 0, 0, "",
-        "with height: the load of red's fighters, medium:4,long:2, in place of ammunition and "
+        "with height: the loadout of red's fighters, medium:4,long:2, in place of ammunition and "
         "red_missile; fire level 1 fires the first type, and so on",
     ),
     Parameter(
-        "rules", "blue_missiles", str, "", 0, 0, "", "with height: the load of blue's fighters",
+        "rules", "blue_missiles", str, "", 0, 0, "", "with height: the loadout of blue's fighters",
     ),
 )  # fmt: skip
 PARAMETERS: dict[str, Parameter] = {
     **{row["name"]: Parameter(**row) for row in _core.parameter_rows()},
-    **{row.name: row for row in (TYPES, *LOADS)},
+    **{row.name: row for row in (TYPES, *LOADOUTS)},
 }
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # oldest version whose results are the same to the bit
@@ -71,7 +71,7 @@ FIRST_RULES = 1  # the version of files that state none
 ADDITIONS: list[tuple[str, int, float | str]] = [
     *_core.parameter_additions(),
     (TYPES.name, 11, TYPES.default),
-    *((row.name, 12, row.default) for row in LOADS),
+    *((row.name, 12, row.default) for row in LOADOUTS),
 ]
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 SEATS: tuple[str, str] = ("red", "blue")
@@ -79,7 +79,7 @@ OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = (
     *("sensing", "red_size", "blue_size", "dimensions"),
-    *(row.name for row in LOADS),
+    *(row.name for row in LOADOUTS),
 )
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 OPTIONS: dict[str, Option] = {

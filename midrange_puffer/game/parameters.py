@@ -27,7 +27,7 @@ from midrange_puffer.game.game_facts import (
     has_height,
     is_team,
     kinds_of,
-    loads_of,
+    loadouts_of,
     most_decisions,
     observed,
     pilots_of,
@@ -40,7 +40,7 @@ from midrange_puffer.game.parameter_table import (
     ADDITIONS,
     FIRST_RULES,
     FULL,
-    LOADS,
+    LOADOUTS,
     OBSERVATIONS,
     OBSERVED,
     OPTIONS,
@@ -78,10 +78,10 @@ from midrange_puffer.game.pilots import (
 )
 from midrange_puffer.game.types import (
     MISSILE,
-    checked_load,
+    checked_loadout,
     checked_mix,
     checked_types,
-    parse_load,
+    parse_loadout,
     parse_types,
     types_of,
 )
@@ -89,12 +89,12 @@ from midrange_puffer.names import suggest
 
 __all__ = [
     "ADDITIONS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIRST_RULES", "FULL", "HUMAN",
-    "LADDER", "LOADS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS", "OBSERVED", "OPTIONS",
+    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS", "OBSERVED", "OPTIONS",
     "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
     "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
     "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_choice",
     "checked_num_envs", "checked_order_decisions", "checked_seed", "checked_threads",
-    "fighter_names", "finite", "has_height", "is_team", "keywords", "kinds_of", "loads_of",
+    "fighter_names", "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of",
     "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
     "require_height", "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of",
     "text_check",
@@ -138,7 +138,7 @@ def check(
 
 
 def _checked_text(row: Parameter, value: object) -> str:
-    """Returns a text as it is stored. `resolve` checks the names of types in mixes and loads."""
+    """Returns a text as it is stored. `resolve` checks the names of types in mixes and loadouts."""
     if row.is_mixed:
         return checked_mix(str(value), row.choices, None)
     if not isinstance(value, str):
@@ -148,7 +148,7 @@ def _checked_text(row: Parameter, value: object) -> str:
 
 def text_check(row: Parameter) -> Callable[[str], str]:
     """Returns the check of a text, which returns it as it is stored, or raises ValueError."""
-    return checked_load if row in LOADS else checked_types
+    return checked_loadout if row in LOADOUTS else checked_types
 
 
 def resolve(
@@ -192,12 +192,12 @@ def _check_type_names(values: dict[str, Any]) -> None:
     """Checks the names of the types that the sides fly, and puts mixes into their one order."""
     types = types_of(parse_types(values[TYPES.name]))
     ammunition = PARAMETERS["ammunition"]
-    if all(values[row.name] for row in LOADS) and values["ammunition"] != ammunition.default:
+    if all(values[row.name] for row in LOADOUTS) and values["ammunition"] != ammunition.default:
         raise UsageError(
-            f"ammunition = {values['ammunition']}: both sides have loads, which say how many "
+            f"ammunition = {values['ammunition']}: both sides have loadouts, which say how many "
             "missiles they carry"
         )
-    for row in LOADS:
+    for row in LOADOUTS:
         single = row.name.removesuffix("s")
         if values[row.name] and values[single] != PARAMETERS[single].default:
             raise UsageError(
@@ -205,7 +205,7 @@ def _check_type_names(values: dict[str, Any]) -> None:
                 "says what a fighter carries, not both"
             )
         try:
-            checked_load(values[row.name], list(types[MISSILE]))
+            checked_loadout(values[row.name], list(types[MISSILE]))
         except ValueError as error:
             raise ValueError(f"{row.name} = {values[row.name]!r}: {error}") from None
     for row in PARAMETERS.values():
@@ -249,14 +249,14 @@ _PLANE_ONLY = tuple(
 _HEIGHT_ONLY = (
     *(row.name for row in PARAMETERS.values() if row.is_mixed),
     *("aircraft_spread", "missile_spread", TYPES.name),
-    *(row.name for row in LOADS),
+    *(row.name for row in LOADOUTS),
 )
 
 
 def _check_height(values: Parameters) -> None:
     """Refuses what the game with height does not have."""
-    for row in LOADS:
-        if is_team(values) and len(parse_load(values[row.name])) > 1:
+    for row in LOADOUTS:
+        if is_team(values) and len(parse_loadout(values[row.name])) > 1:
             raise UsageError(
                 f"{row.name} = {values[row.name]}: in teams each side carries one type of missile"
             )

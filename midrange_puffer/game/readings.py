@@ -49,7 +49,7 @@ class Readings:
 
     @property
     def ammo_by_type(self) -> np.ndarray:
-        """The missiles left of each type in the load, int32 [num_envs, fighters, `MAX_LOADED`].
+        """The missiles left of each type in the loadout, int32 [num_envs, fighters, `MAX_CARRIED`].
 
         Raises:
             ValueError: The game is in the plane.
@@ -92,7 +92,7 @@ class Readings:
 
         float32: x y [m], vx vy speed [m/s], heading [rad], rudder; with height also z and vz.
         int32: active, owner, target, age [physics steps]; with height also kind, the place of its
-        type in the load of its owner, from 0.
+        type in the loadout of its owner, from 0.
         """
         return read_missiles(self._core)
 

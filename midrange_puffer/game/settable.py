@@ -67,12 +67,12 @@ def missiles_left(ammo: int | Sequence[int], types: int) -> dict[str, int]:
     """Returns a fighter's missiles left, by the core's names.
 
     Args:
-        ammo: their number; of a load of several types the number of each.
-        types: number of types in its load.
+        ammo: their number; of a loadout of several types the number of each.
+        types: number of types in its loadout.
     """
     counts: list[Any] = list(ammo) if isinstance(ammo, tuple | list | np.ndarray) else [ammo]
     if len(counts) != types:
-        wanted = f"{types} numbers, one for each type of its load" if types > 1 else "a number"
+        wanted = f"{types} numbers, one for each type of its loadout" if types > 1 else "a number"
         raise ValueError(f"ammo = {ammo!r}: must be {wanted}")
     counts = [whole_within("ammo", count, 0, MAX_AMMUNITION) for count in counts]
     total = whole_within("the sum of ammo", sum(counts), 0, MAX_AMMUNITION)

@@ -156,15 +156,15 @@ def _missiles(
     envs: np.ndarray,
     owners: np.ndarray,
 ) -> np.ndarray:
-    """Returns the numbers of the types that were launched; `firsts` are the first of each load."""
+    """Returns the numbers of the launched types; `firsts` are the first of each loadout."""
     flown = flown_types(core.parameters)
     assert flown is not None, "the game has height"
     numbers = firsts.copy()
     for place, name in ((1, "ammunition_2"), (2, "ammunition_3")):
         fired = (now.fighters[name] < before.fighters[name])[envs, owners]
-        for side, load in enumerate(flown.loads):
-            if len(load) > place:
-                numbers[fired & ((owners >= core.red_size) == side)] = load[place][0]
+        for side, loadout in enumerate(flown.loads):
+            if len(loadout) > place:
+                numbers[fired & ((owners >= core.red_size) == side)] = loadout[place][0]
     return numbers
 
 

@@ -82,7 +82,7 @@ class FlyOuts:
         """Returns True or False by the name of the enemy's evasion: if a side's shot hits it.
 
         The enemy begins each evasion, one of `EVASIONS`, level. `kind` is the place of the
-        missile's type in the load of its fighter. `target` is the enemy's number; None: in one
+        missile's type in the loadout of its fighter. `target` is the enemy's number; None: in one
         against one the other fighter.
         """
         key = side, kind, 1 - side if target is None else target

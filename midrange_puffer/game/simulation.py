@@ -16,7 +16,7 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     checked_threads,
     has_height,
-    loads_of,
+    loadouts_of,
     needs_map,
     observed,
     require_height,
@@ -200,8 +200,8 @@ class Simulation(Readings):
 
         A rudder, climb or throttle sets both the position and the command of that control. The
         direction is given by the heading and, with height, the angle of the climb; where only one
-        of them is given, the other stays. `ammo` is the missiles left, of a load of several types
-        those of each.
+        of them is given, the other stays. `ammo` is the missiles left, of a loadout of several
+        types those of each.
 
         Raises:
             ValueError: A value is out of range.
@@ -226,7 +226,7 @@ class Simulation(Readings):
     def _types_carried(self, fighter: int) -> int:
         """Returns the number of types of missiles in a fighter's load."""
         side = int(operator.index(fighter) >= sizes_of(self.parameters)[0])
-        return len(loads_of(self.parameters)[side])
+        return len(loadouts_of(self.parameters)[side])
 
     def set_missile(
         self,
@@ -256,7 +256,7 @@ class Simulation(Readings):
             rudder: its position; with height a missile has none.
             target: the fighter that it flies at; None: the first enemy.
             z, climb_deg: with height its height [m] and the angle of its climb [degrees]; None: 0.
-            kind: the place of its type in the load of its owner, from 0.
+            kind: the place of its type in the loadout of its owner, from 0.
 
         Raises:
             ValueError: A value is out of range, or the target is on the owner's side.
@@ -279,7 +279,7 @@ class Simulation(Readings):
     def launch(self, env: int, fighter: int) -> bool:
         """Launches at the nearest enemy now, regardless of the launch interval.
 
-        Of a load the first type that is left is launched.
+        Of a loadout the first type that is left is launched.
 
         Returns:
             True if a missile was launched. False if the fighter has none left or no enemy lives, or

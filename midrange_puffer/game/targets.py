@@ -53,7 +53,7 @@ def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str,
 
 
 def first_type_left(sim: Simulation, fighter: int) -> int:
-    """Returns the place in its load of the first type of which a fighter has missiles left, or 0.
+    """Returns the place in the loadout of the first type of which missiles are left, or 0.
 
     The fighter is of the first engagement.
     """

@@ -30,7 +30,7 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     has_height,
     is_team,
-    loads_of,
+    loadouts_of,
     resolve,
     sizes_of,
 )
@@ -326,7 +326,7 @@ class Session:
         )
         self._begin_stream()
         self._crews = self._make_crews()
-        # Chosen by humans, by fighter: the enemy, and the place in its load of the type of missile.
+        # Chosen by humans, by fighter: the enemy, and the missile's place in the loadout.
         self._targets: dict[int, int | None] = {}
         self._kinds: dict[int, int] = {}
         self.commands[:] = 0
@@ -397,12 +397,12 @@ class Session:
         return nearest_nose(self.sim, fighter)
 
     def missiles_left(self, fighter: int) -> tuple[int, ...]:
-        """Returns the missiles that a fighter has left of each type in its load."""
-        types = len(loads_of(self._game)[int(fighter >= sizes_of(self._game)[0])])
+        """Returns the missiles that a fighter has left of each type in its loadout."""
+        types = len(loadouts_of(self._game)[int(fighter >= sizes_of(self._game)[0])])
         return self.paths.fighters[fighter].missiles_left()[:types]
 
     def kind(self, fighter: int) -> int:
-        """Returns the place in its load of the type of a fighter's shots.
+        """Returns the place in its loadout of the type of a fighter's shots.
 
         It is the chosen one while missiles of it are left, else the first that is left.
         """
@@ -410,7 +410,7 @@ class Session:
         return kind if self.missiles_left(fighter)[kind] else first_type_left(self.sim, fighter)
 
     def choose_next_kind(self, fighter: int) -> None:
-        """Chooses the next type in its load, of which missiles are left, for a fighter's shots."""
+        """Chooses the next type in a fighter's loadout of which missiles are left."""
         left, kind = self.missiles_left(fighter), self.kind(fighter)
         after = ((kind + step) % len(left) for step in range(1, len(left)))
         self._kinds[fighter] = next((place for place in after if left[place]), kind)

@@ -98,7 +98,7 @@ class Renderer:
             names: Names of the contestants that fly red and blue.
             enemy_zones: Draw the launch zones of the enemy of `focus`, too.
             side: In a game with sensors, the side whose knowledge is drawn; None: the truth.
-            kind: The place in its load of the type of missile that `focus` would fire; None: the
+            kind: The place in its loadout of the type of missile that `focus` would fire; None: the
                 first type that is left.
 
         Returns:

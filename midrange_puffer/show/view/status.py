@@ -341,7 +341,7 @@ def _draw_missiles(
 def _draw_types(canvas: Canvas, place: tuple[int, int], fighter: Fighter, kind: int | None) -> int:
     """Writes the names of a fighter's types to the left of a place, the aircraft's first.
 
-    Of a load it writes how many are left of each type, brightly that of its next shot.
+    Of a loadout it writes how many are left of each type, brightly that of its next shot.
 
     Returns:
         The left end of what is drawn [px].
