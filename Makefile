@@ -35,6 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # How many workers there are, which tests stay together and which come first is said in
 # tests/conftest.py.
 SIDE_BY_SIDE := -n auto --no-loadscope-reorder
+NEW_EXAMPLES := --hypothesis-profile=new_examples
 C_FILES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] tests/support/*.c web/*.c)
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
@@ -77,7 +78,7 @@ test: setup $(FOR_TESTS) ## run the tests, side by side on all cores: make test 
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not nightly" $(ARGS)
 
 test-all: setup $(FOR_TESTS) ## run the tests and the nightly ones: run it before a release
-	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(NEW_EXAMPLES) $(ARGS)
 
 check: setup lint $(FOR_TESTS) ## lint, and the tests that are not slow: two minutes on two cores
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not nightly" $(ARGS)
@@ -141,7 +142,7 @@ sanitize: setup $(FOR_TESTS) ## test core, learner and bindings built with addre
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(SANITIZED_SAMPLE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 sanitize-all: ## the same with the slow and the nightly tests, such as random fights: run it before a release
-	$(MAKE) sanitize SANITIZED_SAMPLE= SANITIZED_SETS=all
+	$(MAKE) sanitize SANITIZED_SAMPLE=$(NEW_EXAMPLES) SANITIZED_SETS=all
 
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)

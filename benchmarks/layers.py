@@ -14,8 +14,8 @@ from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import SELF, observed, resolve, seat_weights
-from midrange_puffer.game.types import flown_types
 
 # isort: split
 import pufferlib.vector

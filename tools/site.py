@@ -16,6 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from midrange_puffer import Simulation
 from midrange_puffer.config.schema import help_sections
 from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.observation import (
@@ -133,11 +134,16 @@ def _api() -> str:
         parts.append(f"## `{name}`\n\n{inspect.cleandoc(module.__doc__)}\n")
         members = [getattr(module, member) for member in sorted(module.__all__)]
         parts += [
-            f"::: {member.__module__}.{member.__qualname__}\n"
+            f"::: {member.__module__}.{member.__qualname__}\n{_options(member)}"
             for member in members
             if inspect.isclass(member) or inspect.isfunction(member)
         ]
     return "\n".join(parts)
+
+
+def _options(member: object) -> str:
+    """Returns the options of an entry: what `Simulation` reads is in its base class."""
+    return "    options:\n      inherited_members: true\n" if member is Simulation else ""
 
 
 def _configuration() -> str:

@@ -35,9 +35,9 @@ from midrange_puffer.game.parameters import (
     WING_PILOTS,
 )
 from midrange_puffer.game.types import (
+    CATEGORIES,
     FIELDS,
-    KINDS,
-    MAX_LOADED,
+    MAX_CARRIED,
     MAX_MISSILES,
     MAX_TYPES,
     PACKAGE,
@@ -212,8 +212,8 @@ def tables() -> dict[str, object]:
             "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
         },
         "features": {name: len(features_of(name)) for name in ("default", "radar", "height")},
-        "types": {kind: kind_table(kind) for kind in KINDS}
-        | {"most": MAX_TYPES, "mostKinds": MAX_LOADED, "mostMissiles": MAX_MISSILES},
+        "types": {kind: kind_table(kind) for kind in CATEGORIES}
+        | {"most": MAX_TYPES, "mostKinds": MAX_CARRIED, "mostMissiles": MAX_MISSILES},
         "sound": sound_table(),
         "envelope": base64.b64encode(flat.tobytes()).decode(),
         "view": {feature.name: place for place, feature in enumerate(RADAR_FEATURES)},

@@ -169,7 +169,12 @@ class Comparison:
         return float(np.max(self._differences / (1 + self._largest)))  # max() may lose a NaN
 
     def watch(
-        self, seat: int, pending: np.ndarray, observations: np.ndarray, commands: np.ndarray
+        self,
+        seat: int,
+        pending: np.ndarray,
+        observations: np.ndarray,
+        commands: np.ndarray,
+        orders: np.ndarray,
     ) -> None:
         """Compares what both compute of a decision; a `match.Watch`.
 
@@ -177,7 +182,7 @@ class Comparison:
             seat: of the policy: the index of its fight.
             pending: bool [engagements], True where a decision is made.
             observations: of all fighters of all engagements.
-            commands: unused.
+            commands, orders: unused.
         """
         import torch
 

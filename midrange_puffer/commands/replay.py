@@ -9,12 +9,12 @@ from typing import Any
 from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.manoeuvres import in_words, manoeuvres
 from midrange_puffer.game.parameters import callsigns, sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.policies import models
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
 from midrange_puffer.replays.telemetry import stream_replay
+from midrange_puffer.replays.told import tell
 from midrange_puffer.show.view import MODES, PLANE, film
 
 EXAMPLE = "example"  # names the replay that comes with the package
@@ -198,13 +198,12 @@ def describe(path: str | Path, replay: Replay) -> str:
 
 
 def orders_of(replay: Replay) -> list[str]:
-    """Returns a line for everything that a fighter does, with the time at which it begins [s]."""
-    sizes = sizes_of(replay.parameters)
-    names = callsigns(sizes)
+    """Returns a line for each order and each thing that a fighter does, with its start [s]."""
+    names = callsigns(sizes_of(replay.parameters))
     width = max(map(len, names))
     return [
-        f"{held.start:6.1f} s  {names[held.fighter]:{width}}  {in_words(held, sizes)}"
-        for held in manoeuvres(replay.paths())
+        f"{told.start:6.1f} s  {names[told.fighter]:{width}}  {told.words}"
+        for told in tell(replay, replay.paths())
     ]
 
 

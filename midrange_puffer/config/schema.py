@@ -30,7 +30,7 @@ from midrange_puffer.game.parameters import (
     Parameters,
     text_check,
 )
-from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS, PACKAGE, checked_mix
+from midrange_puffer.game.types import BASED_ON, CATEGORIES, FIELDS, PACKAGE, checked_mix
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, Own, Setting
@@ -45,7 +45,7 @@ SECTIONS: dict[str, type[Section[Value]]] = {
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
 # Begin the names of sections of types of aircraft and missiles, which env.types stands for.
-TYPE_SECTIONS = tuple(f"{kind}." for kind in KINDS)
+TYPE_SECTIONS = tuple(f"{kind}." for kind in CATEGORIES)
 STAGE_KEYS, SWEPT_KEYS = keys_of(Stage), keys_of(Swept)
 
 # A sweep may vary the keys of these sections that are numbers or have choices, except UNSWEPT,
@@ -223,7 +223,7 @@ def help_sections(own: Own = OURS) -> dict[str, dict[str, Key]]:
         for name, run_keys in RUN_KEYS.items()
     }  # fmt: skip
     sections = {f"{STAGE}<stage>": placeholders | STAGE_KEYS, f"{SWEPT}<section>.<key>": SWEPT_KEYS}
-    types = {f"{kind}.<name>": type_keys(kind) for kind in KINDS}
+    types = {f"{kind}.<name>": type_keys(kind) for kind in CATEGORIES}
     return schema(own) | types | sections
 
 

@@ -15,8 +15,9 @@ from midrange_puffer.contest.match import (
     tally,
 )
 from midrange_puffer.contest.ratings import covariance_within, score_interval
-from midrange_puffer.game.parameters import loads_of, resolve, sizes_of
+from midrange_puffer.game.parameters import has_height, loadouts_of, resolve, sizes_of
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.game.shot_classes import LaunchLog
 from midrange_puffer.policies.contestants import find_contestant
 
 
@@ -63,7 +64,8 @@ def evaluate(
         * shots, hits, shots_against, hits_against: means an engagement;
         * hit_rate: hits / shots; launch_range: mean range of the shots [m];
         * in_nez_share, between_share, wasted_share: shares of the shots from R_min to R_NEZ, from
-          R_NEZ to R_aero, and nearer than R_min or beyond R_aero;
+          R_NEZ to R_aero, and nearer than R_min or beyond R_aero; with height by fly-outs of every
+          shot, see `game.shot_classes`;
         * length: mean length of an engagement [s].
 
         The figures of shots are None if there was no shot.
@@ -114,10 +116,14 @@ def fight(
     records = []
     for seats, watch in zip(((policy, opponent), (opponent, policy)), watches, strict=True):
         fights = [Fight(*seats, part, size * index) for index, part in enumerate(parts)]
+        log = LaunchLog(len(fights)) if has_height(parameters) else None
         part_records = play(
-            fights, size, seed, greedy, progress, watch, threads=threads, parameters=parameters
-        )
-        for part_fight, part in zip(fights, part_records, strict=True):
+            fights, size, seed, greedy, progress, watch, log and log.note,
+            threads=threads, parameters=parameters,
+        )  # fmt: skip
+        for index, (part_fight, part) in enumerate(zip(fights, part_records, strict=True)):
+            if log:
+                log.write_classes(index, {**parameters, **part_fight.parameters}, part)
             part["env"] += part_fight.first
         records.append(np.concatenate(part_records))
     return records
@@ -173,8 +179,8 @@ def summarize_wins(
     for name, own in (("policy", seats), ("opponent", 1 - seats)):
         rows = np.arange(len(both))
         fired = both["shots"][rows, own]
-        loads = [sum(load) for load in loads_of(parameters)]
-        carried = np.array(loads)[own] * np.array(sizes_of(parameters))[own]
+        loadouts = [sum(loadout) for loadout in loadouts_of(parameters)]
+        carried = np.array(loadouts)[own] * np.array(sizes_of(parameters))[own]
         shots, far = int(fired.sum()), float(both["launch_range"][rows, own].sum(dtype=float))
         sides[name] = {
             "shots": float(fired.mean()),

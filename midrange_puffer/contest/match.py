@@ -19,8 +19,9 @@ from midrange_puffer.contest.ratings import (
 )
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.observation import features_of, observation_for
-from midrange_puffer.game.orders import carry_out
+from midrange_puffer.game.orders import carry_out, orders_in
 from midrange_puffer.game.parameters import (
     SCRIPTED,
     SEATS,
@@ -31,7 +32,6 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.game.records import outcomes
-from midrange_puffer.game.types import flown_types
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
@@ -45,9 +45,10 @@ AnyPlayer = Player | FunctionPlayer | MixedPlayer
 # * the index of a fight,
 # * its engagements that have not ended, bool [num_envs],
 # * their observations, float32 [num_envs, fighters, features],
-# * their controls as for `Simulation.step`, float32 [num_envs, fighters, controls].
+# * their controls as for `Simulation.step`, float32 [num_envs, fighters, controls],
+# * the orders that these controls follow, as levels int32 [num_envs, fighters, heads]; -1: none.
 # `play` overwrites these arrays after the call.
-Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
+Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 # A function that `play` calls before the first decision of a fight and after every one with
 # * the index of the fight,
 # * its core, whose ended engagements fly on,
@@ -138,9 +139,10 @@ def play(
             _act(player, seats, pending, seen, commands)
         before = pending.sum()
         for index in open_fights:
+            orders = orders_in(commands[index]) if watch else None
             carry_out(cores[index], commands[index])
-            if watch:
-                watch(index, pending[index], seen[index], commands[index])
+            if watch and orders is not None:
+                watch(index, pending[index], seen[index], commands[index], orders)
             cores[index].step_controls(commands[index], rewards[index])
             ended = cores[index].take_records()
             records[index, ended["env"]] = ended

@@ -22,6 +22,7 @@ from midrange_puffer.envs.groups import Acts, Buffers, Group, SelfGroup
 from midrange_puffer.errors import require
 from midrange_puffer.game.actions import CONTINUOUS
 from midrange_puffer.game.envelope import core_map
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.observation import features_of, levels_of, spaces_of
 from midrange_puffer.game.parameters import (
     POOL,
@@ -37,7 +38,6 @@ from midrange_puffer.game.parameters import (
     seat_weights,
     sizes_of,
 )
-from midrange_puffer.game.types import flown_types
 from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 

@@ -13,7 +13,15 @@ from midrange_puffer.envs.arena import Arena, Arguments
 from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Buffers, Group, SelfGroup
 from midrange_puffer.game.actions import action_buffer, as_actions
-from midrange_puffer.game.parameters import LOADS, PARAMETERS, SEATS, WINGMEN, checked_seed, is_team
+from midrange_puffer.game.parameters import (
+    LOADOUTS,
+    PARAMETERS,
+    SEATS,
+    WINGMEN,
+    checked_seed,
+    has_height,
+    is_team,
+)
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
 from midrange_puffer.names import suggest
@@ -205,11 +213,11 @@ class EpisodeArena(Arena):
         return OutsideCrew(mixed.outsiders, self.num_envs, seed, size, self._threads)
 
     def _refuse_ammunition(self, options: Mapping[str, object]) -> None:
-        """Raises ValueError if options give a number of missiles to a side with a load."""
-        for prefix, row in zip(self._prefixes, LOADS, strict=False):
+        """Raises ValueError if options give a number of missiles to a side with a loadout."""
+        for prefix, row in zip(self._prefixes, LOADOUTS, strict=False):
             if f"{prefix}ammunition" in options and self.parameters[row.name]:
                 raise ValueError(
-                    f"options['{prefix}ammunition']: this side carries the load {row.name} = "
+                    f"options['{prefix}ammunition']: this side carries the loadout {row.name} = "
                     f"{self.parameters[row.name]}"
                 )
 
@@ -307,7 +315,8 @@ class EpisodeArena(Arena):
         """
         seat = self.seat if seat is None else seat
         everywhere, with_shots = np.arange(len(records)), np.flatnonzero(records["shots"][:, seat])
-        for name, values in summary(records, seat).items():
+        classed = not has_height(self.parameters)
+        for name, values in summary(records, seat, classed).items():
             yield name, everywhere if len(values) == len(records) else with_shots, values
         if not isinstance(self.groups[0], SelfGroup):
             yield "opponent", everywhere, self.groups[0].opponents_of(records)

@@ -15,6 +15,7 @@ from midrange_puffer.game.parameters import (
     PILOTS,
     SEATS,
     SENSOR_PILOTS,
+    has_height,
     most_decisions,
 )
 from midrange_puffer.game.records import summary
@@ -377,7 +378,7 @@ class Group:
             columns.append(np.array(opponents, object))
         records, columns = self._ledger.take_due(step, records, *columns)
         names = columns.pop() if opponents is not None else np.empty(0, object)
-        infos = summary(records, self._seat)
+        infos = summary(records, self._seat, not has_height(self.core.parameters))
         if self.parts:
             infos |= {f"reward_{name}": columns[0][:, n] for n, name in enumerate(self.parts)}
         return infos, records, names

@@ -40,7 +40,7 @@ class MidrangeEnv(gymnasium.Env):
         episode_length [decisions], episode_return and opponent (the name of the pilot or
         function, the class of the policy, or the file without its folder). If the agent has
         fired it also has hit_rate, launch_range [m] and the shares of its shots by the missile
-        envelope: in_nez_share, between_share, wasted_share.
+        envelope: in_nez_share, between_share, wasted_share. With height these shares are missing.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more

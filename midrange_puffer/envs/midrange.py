@@ -92,7 +92,7 @@ class Midrange(pufferlib.PufferEnv):
         * shots, hits, shots_against, hits_against, episode_length [decisions], episode_return;
         * of engagements with shots: hit_rate, launch_range [m], and the shares of the shots from
           R_min to R_NEZ (in_nez_share), from R_NEZ to R_aero (between_share), and nearer than R_min
-          or beyond R_aero (wasted_share);
+          or beyond R_aero (wasted_share); with height these shares are missing;
         * `score_vs_<pilot>`, `win_vs_<pilot>`; `score_vs_<name>`, `win_vs_<name>` for models and
           functions by their short names (`mix.short_names`); score_vs_pool, and
           `pool/<name of a member>`, the score against this member; draw_vs_self;

@@ -18,7 +18,7 @@ from midrange_puffer.game.parameters import (
     is_team,
     sizes_of,
 )
-from midrange_puffer.game.simulation import MAX_AMMUNITION
+from midrange_puffer.game.settable import MAX_AMMUNITION
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split

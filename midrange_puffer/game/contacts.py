@@ -10,7 +10,9 @@ import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
-from midrange_puffer.game.simulation import SOURCES, TRACKING, Simulation, duel_parameters
+from midrange_puffer.game.readings import SOURCES, TRACKING
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.targets import duel_parameters
 
 # The source of a contact, as an index into SOURCES.
 UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))

@@ -32,6 +32,7 @@ from midrange_puffer.game.envelope_search import (
     farthest_with_height,
     search,
 )
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import (
     PARAMETERS,
     SEATS,
@@ -41,7 +42,7 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
 )
-from midrange_puffer.game.types import FIELDS, MISSILE, flown_types
+from midrange_puffer.game.types import FIELDS, MISSILE
 from midrange_puffer.json_files import parse
 from midrange_puffer.names import suggest
 
@@ -358,9 +359,9 @@ def relevant(parameters: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("blue_aircraft", "red_missile"):
             if ":" in values[name]:
                 raise ValueError(f"{name} = {values[name]}: an envelope is of one type, no mix")
-        if load := parameters.get("red_missiles"):
+        if loadout := parameters.get("red_missiles"):
             raise ValueError(
-                f"red_missiles = {load}: an envelope is of one type of missile, red_missile"
+                f"red_missiles = {loadout}: an envelope is of one type of missile, red_missile"
             )
     return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
 

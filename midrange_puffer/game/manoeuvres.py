@@ -8,6 +8,7 @@ counts once it has been held for a while, so that the words do not flicker.
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from midrange_puffer.game.contacts import LIVE, TRACKED, ContactPath
@@ -83,25 +84,71 @@ def manoeuvres(paths: Paths) -> list[Held]:
     Args:
         paths: of the engagement, whoever flew it.
     """
-    every = [held for fighter in paths.fighters for held in _of_fighter(paths, fighter)]
+    every = [held for fighter in Doings(paths).of_fighters() for held in fighter]
     return sorted(every, key=lambda held: (held.start, held.fighter))
 
 
-def _of_fighter(paths: Paths, own: FighterPath) -> list[Held]:
-    """Returns the manoeuvres of one fighter, without those that it does not hold."""
-    runs: list[Held] = []
-    seen: Manoeuvre | None = None
-    for index, time in enumerate(own.times):
-        if own.died is not None and time >= own.died:
-            break
-        seen = _manoeuvre(paths, own, index, seen)
-        if seen is None:
-            continue
-        if runs and runs[-1].manoeuvre == seen:
-            runs[-1] = Held(own.number, runs[-1].start, time, seen)
+class Doings:
+    """What the fighters of an engagement do, while its paths grow or are cut back.
+
+    Args:
+        paths: of the engagement.
+    """
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self._readers = [_Reader(path) for path in paths.fighters]
+
+    def of_fighters(self) -> list[list[Held]]:
+        """Returns the manoeuvres of each fighter up to now, without those that it does not hold."""
+        return [reader.read(self.paths) for reader in self._readers]
+
+    def words(self, time: float) -> list[str]:
+        """Returns in words what each fighter does at a time [s]; "" if it is dead, or at first."""
+        return [
+            "" if _is_dead(path, time) else _words_at(held, time, self.paths.sizes)
+            for path, held in zip(self.paths.fighters, self.of_fighters(), strict=True)
+        ]
+
+
+def _words_at(held: Sequence[Held], time: float, sizes: tuple[int, int]) -> str:
+    begun = bisect_right(held, time, key=lambda one: one.start)
+    return in_words(held[begun - 1], sizes) if begun else ""
+
+
+class _Reader:
+    """The manoeuvres of one fighter, read from the entries of its path, each once."""
+
+    def __init__(self, own: FighterPath) -> None:
+        self._own = own
+        self._forget()
+
+    def _forget(self) -> None:
+        self._read = 0  # entries of the path
+        self._runs: list[Held] = []
+        self._seen: Manoeuvre | None = None
+
+    def read(self, paths: Paths) -> list[Held]:
+        """Returns the manoeuvres up to the last entry of the path."""
+        own = self._own
+        if len(own.times) < self._read:
+            self._forget()
+        for index in range(self._read, len(own.times)):
+            if not _is_dead(own, own.times[index]):
+                self._add(paths, index)
+        self._read = len(own.times)
+        return _joined(self._runs)
+
+    def _add(self, paths: Paths, index: int) -> None:
+        own, time = self._own, self._own.times[index]
+        self._seen = _manoeuvre(paths, own, index, self._seen)
+        if self._seen is None:
+            return
+        runs = self._runs
+        if runs and runs[-1].manoeuvre == self._seen:
+            runs[-1] = Held(own.number, runs[-1].start, time, self._seen)
         else:
-            runs.append(Held(own.number, time, time, seen))
-    return _joined(runs)
+            runs.append(Held(own.number, time, time, self._seen))
 
 
 def _joined(runs: list[Held]) -> list[Held]:

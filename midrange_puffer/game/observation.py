@@ -227,8 +227,8 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
         )
     if own.kinds != here.kinds:
         raise UsageError(
-            f"{name} was trained with loads of {own.kinds} types of missiles: it cannot fly with "
-            f"loads of {here.kinds}"
+            f"{name} was trained with loadouts of {own.kinds} types of missiles: it cannot fly "
+            f"with loadouts of {here.kinds}"
         )
 
 

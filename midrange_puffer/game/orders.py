@@ -15,7 +15,8 @@ from types import MappingProxyType
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.parameters import RADAR, Parameters, sizes_of
+from midrange_puffer.game.parameters import RADAR, Parameters, fighter_names, sizes_of
+from midrange_puffer.game.readings import SOURCES, TRACKING, read_contacts, read_fighters
 from midrange_puffer.names import suggest
 
 
@@ -48,6 +49,7 @@ ORDER, PERMISSION, LEVEL, TARGET = HEADS
 NEEDS = {"sensors": "sensing = radar", "team": "a red_size or blue_size above 1"}
 # The words of the target head's levels: the enemy nearest the nose, then the observed enemies.
 NOSE = "nose"
+NONE = ""  # the words of a fighter without an order
 DEFAULTS = {PERMISSION: "hold", LEVEL: "level", TARGET: NOSE}
 # A row of commands has an order if its first number is at least this, beyond every control.
 _MARK = 16
@@ -113,6 +115,37 @@ def parse_order(text: str, heads: Heads) -> list[int]:
     ]
 
 
+def _check_order(
+    text: str, levels: Mapping[str, int], heads: Heads, enemies: int, has_map: bool, is_absent: bool
+) -> None:
+    """Checks that what an order speaks of is there.
+
+    Args:
+        text: the order.
+        levels: its levels by head.
+        heads: of the game.
+        enemies: the number of enemies that the fighter observes.
+        has_map: True if the game has the map of the missile envelope, or needs none.
+        is_absent: True if the core has found that something is missing.
+
+    Raises:
+        ValueError: It is not there.
+    """
+    if "tight" in text.split() and not has_map:
+        raise ValueError("tight needs the missile envelope; Simulation(envelope=True) makes it")
+    if levels.get(TARGET, 0) > enemies:
+        raise ValueError(
+            f"there is no target {levels[TARGET]}, the fighter observes {enemies} "
+            f"enem{'y' if enemies == 1 else 'ies'}"
+        )
+    if is_absent:
+        order = ORDERS[heads[ORDER][levels[ORDER]]]
+        raise ValueError(
+            f"there is nothing to fly it by: {order.name} is {order.meaning}. An agent's order "
+            f"would be flown {order.otherwise}"
+        )
+
+
 def _why_unknown(word: str, heads: Heads) -> str:
     """Returns the reason why a word is none of an order's in this game."""
     if word in ORDERS:
@@ -150,6 +183,15 @@ def are_orders(commands: np.ndarray) -> np.ndarray:
     return commands[..., 0] >= _MARK
 
 
+def orders_in(commands: np.ndarray) -> np.ndarray:
+    """Returns the orders among commands [..., controls] as levels, int32 [..., heads]; else -1."""
+    given = are_orders(commands)
+    levels = np.full(commands.shape, -1, np.int32)
+    levels[given] = commands[given]
+    levels[..., 0][given] -= _MARK
+    return levels
+
+
 def carry_out(
     core: _core.Core, commands: np.ndarray, fighters: Sequence[int] | None = None
 ) -> None:
@@ -165,10 +207,54 @@ def carry_out(
         return
     places = np.arange(core.fighters) if fighters is None else np.asarray(fighters)
     shape = core.num_envs, core.fighters, core.controls
-    orders, rows = np.full(shape, -1, np.int32), np.full(commands.shape, -1, np.int32)
-    rows[given] = commands[given]
-    rows[..., 0][given] -= _MARK
-    orders[:, places] = rows
+    orders = np.full(shape, -1, np.int32)
+    orders[:, places] = orders_in(commands)
     controls = np.zeros(shape, np.float32)
     core.controls_of_orders(orders, controls)
     commands[given] = controls[:, places][given]
+
+
+def controls_in_words(
+    core: _core.Core,
+    orders: Mapping[int, str],
+    env: int,
+    controls: np.ndarray | None,
+    has_map: bool,
+) -> np.ndarray:
+    """Returns controls by which fighters follow orders in words, as `Simulation.controls_of`.
+
+    Args:
+        core: the engagements.
+        orders, env, controls: as of `Simulation.controls_of`.
+        has_map: True if the game has the map of the missile envelope, or needs none.
+    """
+    heads, shape = heads_of(core.parameters), (core.num_envs, core.fighters)
+    levels = np.full((*shape, core.controls), -1, np.int32)
+    for fighter, text in orders.items():
+        core.get_fighter(env, fighter)  # checks the numbers
+        levels[env, fighter] = parse_order(text, heads)
+    out = np.zeros((*shape, core.controls), np.float32)
+    if controls is not None:
+        out[:] = controls
+    absent = np.zeros(shape, np.uint8)
+    core.controls_of_orders(levels, out, absent)
+    for fighter, text in orders.items():
+        named = dict(zip(heads, levels[env, fighter].tolist(), strict=True))
+        enemies, is_absent = _observed_enemies(core, env, fighter), bool(absent[env, fighter])
+        try:
+            _check_order(text, named, heads, enemies, has_map, is_absent)
+        except ValueError as error:
+            name = fighter_names(sizes_of(core.parameters))[fighter]
+            raise ValueError(f"{name}: order = {text!r}: {error}") from None
+    return out
+
+
+def _observed_enemies(core: _core.Core, env: int, fighter: int) -> int:
+    """Returns the number of enemies that a fighter observes: the living, or its tracks."""
+    alive = read_fighters(core)["alive"][env] != 0
+    red = sizes_of(core.parameters)[0]
+    is_enemy = (np.arange(len(alive)) >= red) != (fighter >= red)
+    if core.parameters["sensing"] != RADAR:
+        return int((alive & is_enemy).sum())
+    source = np.atleast_1d(read_contacts(core)["source"][env, fighter])
+    return int(np.isin(source, [SOURCES.index(name) for name in TRACKING]).sum())

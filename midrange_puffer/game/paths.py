@@ -16,16 +16,11 @@ from midrange_puffer.game.contacts import (
     contact_places,
     note_contacts,
 )
+from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
 from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
-from midrange_puffer.game.simulation import SOURCES, Simulation
-from midrange_puffer.game.types import (
-    AIRCRAFT,
-    MISSILE,
-    DrawnTypes,
-    drawn_types,
-    parse_types,
-    types_of,
-)
+from midrange_puffer.game.readings import SOURCES
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.types import AIRCRAFT, MISSILE, parse_types, types_of
 
 SPEED_OF_SOUND = 340.0  # m/s, Mach 1
 STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
@@ -42,8 +37,8 @@ ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
 _BY_SOURCE = np.full(len(SOURCES), ALONE)  # guidance by source of the contact with the target
 _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 
-# "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its load -> the name
-# of its type and of the type of the package that this is based on; empty in the plane.
+# "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its loadout -> the
+# name of its type and of the type of the package that this is based on; empty in the plane.
 Types = dict[str, list[list[tuple[str, str]]]]
 
 
@@ -78,7 +73,7 @@ class FighterPath(BodyPath):
         side: Red (0) or blue (1).
         throttle: Position, 0 to 1.
         ammo: Missiles left.
-        ammo_2, ammo_3: Those of the second and third type in a load; empty without a load.
+        ammo_2, ammo_3: Those of the second and third type in a loadout; empty without a loadout.
         died: Time of death [s]; None while it lives.
     """
 
@@ -91,7 +86,7 @@ class FighterPath(BodyPath):
     died: float | None = None
 
     def missiles_left(self, index: int = -1) -> tuple[int, ...]:
-        """Returns the missiles of each type in its load that are left at an entry."""
+        """Returns the missiles of each type in its loadout that are left at an entry."""
         others = [values[index] for values in (self.ammo_2, self.ammo_3) if values]
         return (self.ammo[index] - sum(others), *others)
 
@@ -111,7 +106,7 @@ class MissilePath(BodyPath):
         launched, burnt_out: Times of launch and of the motor's end [s].
         fate: FLYING, HIT, SPENT or LOST.
         guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every noted time.
-        kind: Place of its type in the load of its owner.
+        kind: Place of its type in the loadout of its owner.
     """
 
     owner: int = 0
@@ -142,6 +137,8 @@ class Paths:
         contacts: Each fighter's contact with each enemy; empty in games without sensors.
         gravity: Of the game [m/s²].
         types: The types that the fight has drawn.
+        factors: The factors that it has drawn, of each fighter, as of `DrawnTypes`; empty in the
+            plane.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -149,8 +146,9 @@ class Paths:
         self._env = env
         self.gravity: float = sim.parameters["gravity"]
         self.types, self._motor_times = _types(sim, env)
+        self.factors = [fighter.factors for fighter in drawn_types(sim.core, env)]
         self._has_sensors = sim.parameters["sensing"] == RADAR
-        self._has_loads = kinds_of(sim.parameters) > 1
+        self._has_loadouts = kinds_of(sim.parameters) > 1
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
         self._now = 0.0  # the time of the last note, as `time` asks the simulation
@@ -182,7 +180,7 @@ class Paths:
         """Adds the simulation's present state to all paths."""
         self._now = self.time
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
-        loads = self._sim.ammo_by_type[self._env] if self._has_loads else None
+        loadouts = self._sim.ammo_by_type[self._env] if self._has_loadouts else None
         missiles = self._missiles()
         if self._has_sensors:
             note_contacts(self.contacts, self._sim, self._env, self._now)
@@ -193,9 +191,9 @@ class Paths:
             self._add(path, fighters, path.number, "fighter")
             path.throttle.append(float(fighters["throttle"][path.number]))
             path.ammo.append(int(fighters["ammo"][path.number]))
-            if loads is not None:
+            if loadouts is not None:
                 for values, left in zip(
-                    (path.ammo_2, path.ammo_3), loads[path.number][1:], strict=True
+                    (path.ammo_2, path.ammo_3), loadouts[path.number][1:], strict=True
                 ):
                     values.append(int(left))
             if not fighters["alive"][path.number]:

@@ -24,20 +24,30 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
     }
 
 
-def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
+def summary(records: np.ndarray, seat: int, classed: bool = True) -> dict[str, np.ndarray]:
     """Returns a seat's figures in the engagements by name, arrays [records] each.
 
     Some figures have entries only for engagements with shots: hit_rate, launch_range, and the
     shares of the shots by the missile envelope: in_nez_share (R_min to R_NEZ), between_share (R_NEZ
     to R_aero), wasted_share (nearer than R_min or beyond R_aero).
+
+    Args:
+        records: array of `_core.RECORD`.
+        seat: 0 (red) or 1 (blue).
+        classed: False if the records are of a core with height, which does not class shots. Then
+            these shares are missing.
     """
     enemy, sign = 1 - seat, 1 if seat == 0 else -1
     results = outcomes(records, seat)
     shots, hits = records["shots"][:, seat], records["hits"][:, seat]
     shot = shots > 0
-    in_nez, wasted = (
-        records[name][shot, seat] / shots[shot] for name in ("shots_in_nez", "shots_wasted")
-    )
+    shares = {}
+    if classed:
+        in_nez, wasted = (
+            records[name][shot, seat] / shots[shot] for name in ("shots_in_nez", "shots_wasted")
+        )
+        between = 1 - in_nez - wasted
+        shares = {"in_nez_share": in_nez, "between_share": between, "wasted_share": wasted}
     return {
         "score": results["win"] + 0.5 * results["draw"],
         **results,
@@ -49,9 +59,7 @@ def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
         "hits_against": records["hits"][:, enemy],
         "hit_rate": hits[shot] / shots[shot],
         "launch_range": records["launch_range"][shot, seat] / shots[shot],
-        "in_nez_share": in_nez,
-        "between_share": 1 - in_nez - wasted,
-        "wasted_share": wasted,
+        **shares,
         "episode_length": records["decisions"],
         "episode_return": records["episode_return"][:, seat],
         "reward_result": records["paid_result"][:, seat],

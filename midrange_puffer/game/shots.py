@@ -17,7 +17,8 @@ from midrange_puffer.game.envelope import (
     relevant,
     shots_core,
 )
-from midrange_puffer.game.parameters import Parameters
+from midrange_puffer.game.flown_types import varied
+from midrange_puffer.game.parameters import Parameters, sizes_of
 from midrange_puffer.game.paths import Types
 from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
@@ -31,6 +32,17 @@ class Flight(NamedTuple):
     heading: float
     climb: float
     speed: float
+
+
+class Flights(NamedTuple):
+    """The flights of many fighters, an array of each value of `Flight`."""
+
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    heading: np.ndarray
+    climb: np.ndarray
+    speed: np.ndarray
 
 
 def flight_of(state: Mapping[str, np.ndarray], place: tuple[int, ...]) -> Flight:
@@ -54,15 +66,18 @@ def flight_at(path: Course, time: float) -> Flight:
 
 
 class FlyOuts:
-    """Fly-outs of shots with the types that a fight has drawn, without their factors.
+    """Fly-outs of shots with the types that a fight has drawn.
 
     Args:
         parameters: Of the fight.
         types: As of `Paths.types`.
+        factors: As of `Paths.factors`; none: the types are flown as they are.
     """
 
-    def __init__(self, parameters: Parameters, types: Types) -> None:
-        self._parameters, self._types = parameters, types
+    def __init__(
+        self, parameters: Parameters, types: Types, factors: Sequence[Mapping[str, float]] = ()
+    ) -> None:
+        self._parameters, self._types, self._factors = parameters, types, factors
         self._cores: dict[tuple[int, int, int], _core.Core] = {}
 
     def hits(
@@ -71,7 +86,7 @@ class FlyOuts:
         """Returns True or False by the name of the enemy's evasion: if a side's shot hits it.
 
         The enemy begins each evasion, one of `EVASIONS`, level. `kind` is the place of the
-        missile's type in the load of its fighter. `target` is the enemy's number; None: in one
+        missile's type in the loadout of its fighter. `target` is the enemy's number; None: in one
         against one the other fighter.
         """
         key = side, kind, 1 - side if target is None else target
@@ -79,7 +94,7 @@ class FlyOuts:
             self._cores[key] = shots_core(self._game(*key))
         away = enemy.x - own.x, enemy.y - own.y
         shots = np.repeat(
-            _shots(own, enemy, np.array([math.atan2(away[1], away[0])])), len(EVASIONS)
+            shots_on(own, enemy, np.array([math.atan2(away[1], away[0])])), len(EVASIONS)
         )
         shots["range"], shots["evasion"] = math.hypot(*away), np.arange(len(EVASIONS))
         return dict(zip(EVASIONS, self._cores[key].fly_shots(shots).tolist(), strict=True))
@@ -107,7 +122,7 @@ class FlyOuts:
         """
         game = self._game(side, kind, 1 - side if target is None else target)
         turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
-        shots = [_shots(own, enemy, own.heading + turns) for own, enemy in pairs]
+        shots = [shots_on(own, enemy, own.heading + turns) for own, enemy in pairs]
         ahead = np.array([[1.0, 0.0]])
         limits = [limits_of(game, ahead, [own.speed], [enemy.speed]).item() for own, enemy in pairs]
         edges = find_edges(
@@ -117,17 +132,41 @@ class FlyOuts:
         return np.stack(ranges, axis=1)
 
     def _game(self, side: int, kind: int, target: int) -> dict[str, Any]:
-        """Returns the relevant parameters of a side's shots at a fighter.
-
-        The core's fly-outs are of red's missiles at blue's aircraft.
-        """
+        """Returns the relevant parameters of a side's shots at a fighter."""
         missile, _ = self._types[MISSILE][side][kind]
         aircraft, _ = self._types[AIRCRAFT][target][0]
-        names = {"red_missile": missile, "blue_aircraft": aircraft, "red_missiles": ""}
-        return relevant(dict(self._parameters, **names))
+        factors = {}
+        if self._factors:
+            owner = sizes_of(self._parameters)[0] if side else 0
+            factors = factors_of(self._factors[owner], self._factors[target])
+        return game_of(self._parameters, missile, aircraft, factors)
 
 
-def _shots(own: Flight, enemy: Flight, bearings: np.ndarray) -> np.ndarray:
+def factors_of(owner: Mapping[str, float], target: Mapping[str, float]) -> dict[str, float]:
+    """Returns the factors of a shot: of the missile the owner's, of the aircraft the target's."""
+    return {
+        name: owner[name] if name.startswith(MISSILE) else factor for name, factor in target.items()
+    }
+
+
+def game_of(
+    parameters: Mapping[str, Any], missile: str, aircraft: str, factors: Mapping[str, float]
+) -> dict[str, Any]:
+    """Returns the relevant parameters of shots of one type of missile at one of aircraft.
+
+    The core's fly-outs are of red's missiles at blue's aircraft.
+
+    Args:
+        parameters: a value for every parameter.
+        missile, aircraft: names of the types.
+        factors: as of `flown_types.varied`.
+    """
+    types = varied(parameters["types"], missile, aircraft, factors)
+    names = {"red_missile": missile, "blue_aircraft": aircraft, "red_missiles": "", "types": types}
+    return relevant({**parameters, **names})
+
+
+def shots_on(own: Flight | Flights, enemy: Flight | Flights, bearings: np.ndarray) -> np.ndarray:
     """Returns shots `_core.SHOT` on bearings to the enemy [rad], without range and evasion."""
     shots = np.zeros(len(bearings), _core.SHOT)
     for name, angles in (
@@ -136,8 +175,8 @@ def _shots(own: Flight, enemy: Flight, bearings: np.ndarray) -> np.ndarray:
     ):
         shots[name] = np.column_stack([np.cos(angles), np.sin(angles)])
     shots["launch_speed"], shots["target_speed"] = own.speed, enemy.speed
-    shots["height"], shots["target_height"] = max(own.z, 0.0), max(enemy.z, 0.0)
-    shots["climb_sine"] = math.sin(own.climb)
+    shots["height"], shots["target_height"] = np.maximum(own.z, 0.0), np.maximum(enemy.z, 0.0)
+    shots["climb_sine"] = np.sin(own.climb)
     return shots
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import finite, has_height, is_team, sizes_of
-from midrange_puffer.game.simulation import Simulation, duel_parameters
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.targets import duel_parameters
 
 FRONT = 16  # points of a front to each side of straight ahead
 # Unit vectors to the left half, every 5 degrees: the hull is at most 0.1 % too wide.

@@ -1,8 +1,10 @@
-"""A fighter's targets: its enemies in the core's order, and the control of a shot at one."""
+"""A fighter's targets: its enemies in the core's order, shots at one, and the duel with one."""
+
+from typing import Any
 
 import numpy as np
 
-from midrange_puffer.game.parameters import is_team, sizes_of
+from midrange_puffer.game.parameters import has_height, is_team, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 
@@ -28,6 +30,36 @@ def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
     if enemy not in order:
         return 0.0
     return order.index(enemy) + 2.0 if is_team(sim.parameters) else 1.0
+
+
+def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str, Any]:
+    """Returns the parameters of one against one between two fighters of an engagement.
+
+    With height they fly the types that they have drawn, without the factors of these.
+
+    Args:
+        sim, env: the engagement.
+        red, blue: numbers of the fighters.
+    """
+    game = dict(sim.parameters, red_size=1, blue_size=1)
+    if not has_height(game):
+        return game
+    names, drawn = sim.type_names, sim.types
+    for side, fighter in (("red", red), ("blue", blue)):
+        kinds = ("aircraft",) if game[f"{side}_missiles"] else ("aircraft", "missile")
+        for kind in kinds:
+            game[f"{side}_{kind}"] = names[kind][drawn[kind][env, fighter]]
+    return game | {"aircraft_spread": 0.0, "missile_spread": 0.0}
+
+
+def first_type_left(sim: Simulation, fighter: int) -> int:
+    """Returns the place in the loadout of the first type of which missiles are left, or 0.
+
+    The fighter is of the first engagement.
+    """
+    if not has_height(sim.parameters):
+        return 0
+    return int((sim.ammo_by_type[0, fighter] > 0).argmax())
 
 
 def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.ndarray:

@@ -6,22 +6,21 @@ The parameter `types` is a text of changes to the package's types, and of new ty
 
 makes a type of aircraft, `agile`, that is `light` with another thrust and turn radius, and changes
 `medium`. `red_aircraft` and its like name one type, or a mix of several: "light:2,agile:1".
-`red_missiles` is a load: how many missiles of which types each fighter carries, "medium:4,long:2".
+`red_missiles` is a loadout: how many missiles of which types a fighter carries, "medium:4,long:2".
 """
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from midrange_puffer import _core
 from midrange_puffer.names import suggest
 
-AIRCRAFT, MISSILE = KINDS = ("aircraft", "missile")
+AIRCRAFT, MISSILE = CATEGORIES = ("aircraft", "missile")
 BASED_ON = "based_on"  # the key of a new type's section that names the type it begins as
-MAX_TYPES: int = _core.MAX_TYPES  # of a kind
-MAX_LOADED: int = _core.MAX_KINDS  # types in a load
+MAX_TYPES: int = _core.MAX_TYPES  # of a category
+MAX_CARRIED: int = _core.MAX_KINDS  # types in a loadout
 MAX_MISSILES: int = _core.MAX_MISSILES  # of a fighter
 LEAST_SHARE = 1e-4  # of a type in a mix; the core's float32 shares lose much smaller ones
 LEAST_RISE = 0.01  # Mach, between the onset and the peak of the drag rise
@@ -55,14 +54,15 @@ class Field:
 
 Fields = dict[str, float]  # values of a type by name
 FIELDS: dict[str, dict[str, Field]] = {
-    kind: {row[0]: Field(*row) for row in _core.type_fields(kind)} for kind in KINDS
+    category: {row[0]: Field(*row) for row in _core.type_fields(category)}
+    for category in CATEGORIES
 }
 PACKAGE: dict[str, dict[str, Fields]] = {
-    kind: {
-        name: dict(zip(FIELDS[kind], values, strict=True))
-        for name, _, values in _core.package_types(kind)
+    category: {
+        name: dict(zip(FIELDS[category], values, strict=True))
+        for name, _, values in _core.package_types(category)
     }
-    for kind in KINDS
+    for category in CATEGORIES
 }
 
 
@@ -79,14 +79,14 @@ class Change:
     fields: Mapping[str, float]
 
     @property
-    def kind(self) -> str:
+    def category(self) -> str:
         """AIRCRAFT or MISSILE."""
-        return kind_of(self.base)
+        return category_of(self.base)
 
 
-def kind_of(base: str) -> str:
-    """Returns the kind of a type of the package: AIRCRAFT or MISSILE."""
-    return next(kind for kind in KINDS if base in PACKAGE[kind])
+def category_of(base: str) -> str:
+    """Returns the category of a type of the package: AIRCRAFT or MISSILE."""
+    return next(category for category in CATEGORIES if base in PACKAGE[category])
 
 
 def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Change:
@@ -100,7 +100,7 @@ def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Chang
     Raises:
         ValueError: A name or a value is not allowed.
     """
-    package = [type_name for kind in KINDS for type_name in PACKAGE[kind]]
+    package = [type_name for category in CATEGORIES for type_name in PACKAGE[category]]
     if not name:
         raise ValueError("a type has no name: is there a comma too many?")
     if name not in package and not _NAME.fullmatch(name):
@@ -121,12 +121,14 @@ def make_change(name: str, base: str | None, fields: Mapping[str, str]) -> Chang
             f"{suggest(base, package)}"
         )
     base = base or name
-    known = FIELDS[kind_of(base)]
+    known = FIELDS[category_of(base)]
     values: Fields = {}
     for field, text in fields.items():
         if field not in known:
             hint = suggest(field, known) or f"; it has {', '.join(known)}"
-            raise ValueError(f"{name} {field} = {text}: {kind_of(base)} has no such field{hint}")
+            raise ValueError(
+                f"{name} {field} = {text}: {category_of(base)} has no such field{hint}"
+            )
         try:
             values[field] = known[field].parse(text)
         except ValueError as error:
@@ -159,7 +161,7 @@ def parse_types(text: str) -> dict[str, Change]:
 
 def format_types(changes: Mapping[str, Change]) -> str:
     """Returns the text of changes: those of the package's types first, in its order."""
-    package = [name for kind in KINDS for name in PACKAGE[kind] if name in changes]
+    package = [name for category in CATEGORIES for name in PACKAGE[category] if name in changes]
     parts: list[str] = []
     for name in (*package, *(name for name in changes if name not in package)):
         change = changes[name]
@@ -172,24 +174,27 @@ def format_types(changes: Mapping[str, Change]) -> str:
 
 
 def types_of(changes: Mapping[str, Change]) -> dict[str, dict[str, Fields]]:
-    """Returns the types of a game: kind -> name -> fields, the package's first.
+    """Returns the types of a game: category -> name -> fields, the package's first.
 
     A new type that is based on a changed one begins with its changes.
 
     Raises:
-        ValueError: There are more than `MAX_TYPES` of a kind, or the fields of one do not fit.
+        ValueError: There are more than `MAX_TYPES` of a category, or the fields of one do not fit.
     """
-    types = {kind: {name: dict(PACKAGE[kind][name]) for name in PACKAGE[kind]} for kind in KINDS}
+    types = {
+        category: {name: dict(PACKAGE[category][name]) for name in PACKAGE[category]}
+        for category in CATEGORIES
+    }
     for name in sorted(changes, key=lambda name: name != changes[name].base):
-        of_kind, change = types[changes[name].kind], changes[name]
-        of_kind[name] = {**of_kind[change.base], **change.fields}
-    for kind, of_kind in types.items():
-        if len(of_kind) > MAX_TYPES:
+        of_category, change = types[changes[name].category], changes[name]
+        of_category[name] = {**of_category[change.base], **change.fields}
+    for category, of_category in types.items():
+        if len(of_category) > MAX_TYPES:
             raise ValueError(
-                f"{len(of_kind)} types of {kind}: at most {MAX_TYPES}, and the package has "
-                f"{len(PACKAGE[kind])} of them"
+                f"{len(of_category)} types of {category}: at most {MAX_TYPES}, and the package has "
+                f"{len(PACKAGE[category])} of them"
             )
-        for name, fields in of_kind.items():
+        for name, fields in of_category.items():
             if fields["onset_mach"] > fields["peak_mach"] - LEAST_RISE:
                 raise ValueError(
                     f"{name} onset_mach = {fields['onset_mach']:g}: must be at least "
@@ -198,23 +203,23 @@ def types_of(changes: Mapping[str, Change]) -> dict[str, dict[str, Fields]]:
     return types
 
 
-def with_type(text: str, kind: str, name: str, fields: Mapping[str, str]) -> str:
+def with_type(text: str, category: str, name: str, fields: Mapping[str, str]) -> str:
     """Returns a text of `types` with more changes of one type.
 
     Args:
         text: the text.
-        kind: AIRCRAFT or MISSILE.
+        category: AIRCRAFT or MISSILE.
         name: name of the type.
         fields: texts of its values by name, and of a new type's base by `BASED_ON`. Without a base
             the text's stays; so do its other values.
 
     Raises:
-        ValueError: As `make_change`; or the type is of the other kind.
+        ValueError: As `make_change`; or the type is of the other category.
     """
     changes, base, all_fields = parse_types(text), None, {}
-    other_kind = AIRCRAFT if kind == MISSILE else MISSILE
-    if name in PACKAGE[other_kind] or (name in changes and changes[name].kind != kind):
-        raise ValueError(f"{name} is no {kind}, but a type of {other_kind}")
+    other_category = AIRCRAFT if category == MISSILE else MISSILE
+    if name in PACKAGE[other_category] or (name in changes and changes[name].category != category):
+        raise ValueError(f"{name} is no {category}, but a type of {other_category}")
     if name in changes:
         base = changes[name].base if changes[name].base != name else None
         all_fields = {field: repr(value) for field, value in changes[name].fields.items()}
@@ -271,7 +276,7 @@ def checked_mix(text: str, names: Sequence[str], new: Iterable[str] | None = ())
 
     Args:
         text: the mix.
-        names: the package's types of this kind.
+        names: the package's types of this category.
         new: the user's own; None: they are not known yet, so that any name can be one.
 
     Raises:
@@ -294,132 +299,51 @@ def checked_mix(text: str, names: Sequence[str], new: Iterable[str] | None = ())
     return ",".join(f"{name}:{shares[name] / least:.9g}" for name in order)
 
 
-# Loads --------------------------------------------------------------------------------------------
+# Loadouts -----------------------------------------------------------------------------------------
 
 
-def parse_load(text: str) -> dict[str, int]:
-    """Returns the number of missiles of each type in a load: of "medium:4,long:2" both.
+def parse_loadout(text: str) -> dict[str, int]:
+    """Returns the number of missiles of each type in a loadout: of "medium:4,long:2" both.
 
     Raises:
-        ValueError: A number is not whole or below 1, a name is given twice, or the load has too
-            many types or missiles.
+        ValueError: A number is not whole or below 1, a name is given twice, or the loadout has
+            too many types or missiles.
     """
-    load: dict[str, int] = {}
+    loadout: dict[str, int] = {}
     for part in text.split(",") if text.strip() else ():
         name, _, count = (word.strip() for word in part.partition(":"))
         if not part.strip():
             raise ValueError("there is a comma too many")
-        if name in load:
+        if name in loadout:
             raise ValueError(f"{name} is given twice")
         if not (count.isascii() and count.isdecimal()) or int(count) < 1:
             raise ValueError(f"{name}: its number, {count!r}, must be a whole number above 0")
-        load[name] = int(count)
-    if len(load) > MAX_LOADED:
-        raise ValueError(f"{len(load)} types of missiles: a load has at most {MAX_LOADED}")
-    if sum(load.values()) > MAX_MISSILES:
-        raise ValueError(f"{sum(load.values())} missiles: a fighter carries at most {MAX_MISSILES}")
-    return load
+        loadout[name] = int(count)
+    if len(loadout) > MAX_CARRIED:
+        raise ValueError(f"{len(loadout)} types of missiles: a loadout has at most {MAX_CARRIED}")
+    if sum(loadout.values()) > MAX_MISSILES:
+        raise ValueError(
+            f"{sum(loadout.values())} missiles: a fighter carries at most {MAX_MISSILES}"
+        )
+    return loadout
 
 
-def checked_load(text: str, names: Sequence[str] | None = None) -> str:
-    """Returns a load as it is stored.
+def checked_loadout(text: str, names: Sequence[str] | None = None) -> str:
+    """Returns a loadout as it is stored.
 
     Args:
-        text: the load.
+        text: the loadout.
         names: the types of missiles; None: they are not known yet, so that any name can be one.
 
     Raises:
-        ValueError: As `parse_load`; or a name is not one of them.
+        ValueError: As `parse_loadout`; or a name is not one of them.
     """
     try:
-        load = parse_load(text)
+        loadout = parse_loadout(text)
     except ValueError as error:
-        raise ValueError(f"{error}; a load is like medium:4,long:2") from None
-    for name in load:
+        raise ValueError(f"{error}; a loadout is like medium:4,long:2") from None
+    for name in loadout:
         if not _NAME.fullmatch(name) or (names is not None and name not in names):
             wanted = ", ".join(PACKAGE[MISSILE] if names is None else names)
-            raise ValueError(f"{name!r}: a load is of {wanted}{suggest(name, names or ())}")
-    return ",".join(f"{name}:{count}" for name, count in load.items())
-
-
-@dataclass(frozen=True)
-class FlownTypes:
-    """The types of a game as `_core.Core` takes them.
-
-    Attributes:
-        names: of each kind, its types in the core's order.
-        fields: of each kind and type, its values in the order of `FIELDS`.
-        shares: of each kind, side and type, the share of engagements in which the side flies it.
-        loads: of each side, the type's number and the number of missiles of each type in its load;
-            empty without a load.
-    """
-
-    names: Mapping[str, tuple[str, ...]]
-    fields: Mapping[str, Sequence[Sequence[float]]]
-    shares: Mapping[str, Sequence[Sequence[float]]]
-    loads: Sequence[Sequence[tuple[int, int]]]
-
-
-def flown_types(parameters: Mapping[str, Any]) -> FlownTypes | None:
-    """Returns the types of a game; None in the plane.
-
-    Args:
-        parameters: a value for every parameter, as `parameters.resolve` returns them.
-    """
-    if parameters["dimensions"] != 3:
-        return None
-    types = types_of(parse_types(parameters["types"]))
-    loads = [parse_load(parameters[f"{side}_missiles"]) for side in ("red", "blue")]
-    mixes = {
-        kind: [parse_shares(parameters[f"{side}_{kind}"]) for side in ("red", "blue")]
-        for kind in KINDS
-    }
-    for side, load in enumerate(loads):
-        if load:
-            mixes[MISSILE][side] = {next(iter(load)): 1.0}
-    order = tuple(types[MISSILE])
-    return FlownTypes(
-        names={kind: tuple(types[kind]) for kind in KINDS},
-        fields={kind: [[*fields.values()] for fields in types[kind].values()] for kind in KINDS},
-        shares={
-            kind: [[mix.get(name, 0.0) for name in types[kind]] for mix in mixes[kind]]
-            for kind in KINDS
-        },
-        loads=[[(order.index(name), count) for name, count in load.items()] for load in loads],
-    )
-
-
-@dataclass(frozen=True)
-class DrawnTypes:
-    """The types that one fighter flies.
-
-    Attributes:
-        aircraft: name of the type of its aircraft.
-        missiles: names of the types of missiles that it carries, in the order of its load.
-        factors: by which the engagement multiplies values of these types, by name, such as
-            thrust_factor; 1 without a spread.
-    """
-
-    aircraft: str
-    missiles: tuple[str, ...]
-    factors: dict[str, float]
-
-
-def drawn_types(core: _core.Core, env: int = 0) -> tuple[DrawnTypes, ...]:
-    """Returns what each fighter of an engagement flies; nothing in the plane."""
-    flown = flown_types(core.parameters)
-    if flown is None:
-        return ()
-    fighters = []
-    for number, row in enumerate(core.types()[env]):
-        load = flown.loads[int(number >= core.red_size)]
-        numbers = [number for number, _ in load] or [int(row["missile"])]
-        factors = [name for name in row.dtype.names or () if name.endswith("_factor")]
-        fighters.append(
-            DrawnTypes(
-                flown.names[AIRCRAFT][int(row["aircraft"])],
-                tuple(flown.names[MISSILE][number] for number in numbers),
-                {name: float(row[name]) for name in factors},
-            )
-        )
-    return tuple(fighters)
+            raise ValueError(f"{name!r}: a loadout is of {wanted}{suggest(name, names or ())}")
+    return ",".join(f"{name}:{count}" for name, count in loadout.items())

@@ -81,8 +81,8 @@ ACTIONS = {
     "fire": "above 0.5 asks for a launch",
 }
 OF_TYPES = {
-    "fire": "k asks for a launch of the k-th type of missile in the load; the nearest whole number "
-    "counts, and up to 0.5 is none"
+    "fire": "k asks for a launch of the k-th type of missile in the loadout; the nearest whole "
+    "number counts, and up to 0.5 is none"
 }
 AT_TARGETS = {
     "fire": "k + 1 asks for a launch at the k-th enemy in the features, 1 for one at the enemy "

@@ -17,6 +17,7 @@ from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock, open_folder
 from midrange_puffer.game.actions import controls_in, levels
+from midrange_puffer.game.flown_types import drawn_types
 from midrange_puffer.game.observation import Spaces, features_of, spaces_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -30,7 +31,6 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.parameters import observed as observation_of
 from midrange_puffer.game.records import summary
-from midrange_puffer.game.types import drawn_types
 from midrange_puffer.policies.contestants import Mixed, is_module
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ AT_ONCE = 256
 FIGHTER_COLUMNS = ("x", "y", "heading", "speed", "alive", "ammunition")
 MISSILE_COLUMNS = ("x", "y", "heading", "speed", "active", "owner", "target")
 HEIGHT_COLUMNS = ("z", "climb_sine")  # after the others, in games with height
-LOAD_COLUMNS = ("kind",)  # after these, of missiles: the place of its type in the load of its owner
+LOADOUT_COLUMNS = (
+    "kind",
+)  # after these, of missiles: the place of its type in the loadout of its owner
 
 
 def check_new(dataset_id: str) -> None:
@@ -194,7 +196,7 @@ def _create(dataset_id: str, plan: Plan, episodes: "list[EpisodeBuffer]") -> "Mi
         {
             "features": [feature.name for feature in features],
             "fighter_columns": FIGHTER_COLUMNS + _height_columns(plan.parameters),
-            "missile_columns": MISSILE_COLUMNS + _height_columns(plan.parameters, LOAD_COLUMNS),
+            "missile_columns": MISSILE_COLUMNS + _height_columns(plan.parameters, LOADOUT_COLUMNS),
             "seed": plan.seed,
         }
     )
@@ -254,7 +256,7 @@ class _Log:
         fighters, missiles = core.read("fighter"), core.read("missile")
         columns = FIGHTER_COLUMNS + _height_columns(core.parameters)
         self.fighters.append(_columns(fighters, columns))
-        columns = MISSILE_COLUMNS + _height_columns(core.parameters, LOAD_COLUMNS)
+        columns = MISSILE_COLUMNS + _height_columns(core.parameters, LOADOUT_COLUMNS)
         flying = missiles["active"][..., None] != 0
         self.missiles.append(_columns(missiles, columns) * flying)
         if controls is None:
@@ -272,7 +274,8 @@ def _types_of(core: _core.Core, env: int) -> dict[str, Any]:
     """Returns what the fighters of an engagement fly, as entries of its episodes.
 
     Of red, for example: "red_aircraft" is a name, "red_missiles" are names, separated by commas in
-    the order of the load, and "red_thrust_factor" is a number. In teams names begin with "red_0".
+    the order of the loadout, and "red_thrust_factor" is a number. In teams names begin with
+    "red_0".
     """
     entries: dict[str, Any] = {}
     names = callsigns(sizes_of(core.parameters))

@@ -7,15 +7,17 @@ the header, and, compressed, the controls of every decision and the state hashes
 import hashlib
 import json
 import math
+import reprlib
 import struct
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from midrange_puffer import __version__
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.orders import NONE, heads_of, parse_order
 from midrange_puffer.game.parameters import (
     FIRST_RULES,
     PARAMETERS,
@@ -23,6 +25,7 @@ from midrange_puffer.game.parameters import (
     SEATS,
     Parameters,
     neutral_values,
+    sizes_of,
 )
 from midrange_puffer.json_files import parse
 from midrange_puffer.names import suggest
@@ -49,21 +52,39 @@ HEADER = {
 }
 
 
+ORDERS = "orders"  # entry of the header, where an agent gave orders
+
+
+class Ordered(NamedTuple):
+    """An order that a fighter got at a decision, in words; "" from where on it got none."""
+
+    decision: int
+    fighter: int
+    words: str
+
+
 class ReplayError(UsageError):
     """A file is no replay that this version can play, or gives another fight than recorded."""
 
 
-def to_bytes(header: Mapping[str, Any], controls: np.ndarray, hashes: np.ndarray) -> bytes:
+def to_bytes(
+    header: Mapping[str, Any],
+    controls: np.ndarray,
+    hashes: np.ndarray,
+    orders: Sequence[Ordered] = (),
+) -> bytes:
     """Returns the content of a file.
 
     Args:
         header: The entries of HEADER without `parameters_hash`.
         controls: float32 [decisions, fighters, controls].
         hashes: uint64.
+        orders: The orders that the controls follow. Older versions of this package skip them.
     """
     header = {
         "package": __version__,
         **{name: header[name] for name in HEADER if name in header},
+        **({ORDERS: orders} if orders else {}),
         "parameters_hash": parameters_hash(header["parameters"]),
     }
     arrays = _control_bytes(controls) + hashes.astype("<u8").tobytes()
@@ -156,6 +177,43 @@ def _complete_parameters(header: Mapping[str, Any]) -> dict[str, Any]:
             f"without the parameters {', '.join(missing)}, which version {version} of the rules has"
         )
     return parameters
+
+
+def orders_of(header: Mapping[str, Any], parameters: Parameters) -> tuple[Ordered, ...]:
+    """Returns the orders in a header.
+
+    Args:
+        header: From `header_of`.
+        parameters: Its parameters.
+
+    Raises:
+        ReplayError: An entry is no order of this fight.
+    """
+    entries = header.get(ORDERS, [])
+    heads, fighters = heads_of(parameters), sum(sizes_of(parameters))
+    if type(entries) is not list:
+        raise ReplayError("its header has orders that are no list")
+    orders = []
+    for entry in entries:
+        kinds = [type(value) for value in entry] if type(entry) is list else []
+        if kinds != [int, int, str]:
+            raise ReplayError(
+                f"its header has the order {reprlib.repr(entry)}, not [decision, fighter, words]"
+            )
+        order = Ordered(*entry)
+        first = orders[-1].decision if orders else 0
+        if not first <= order.decision < header["decisions"] or not 0 <= order.fighter < fighters:
+            raise ReplayError(
+                f"its header has the order {reprlib.repr(entry)} out of turn, or of no fighter or "
+                "decision of this fight"
+            )
+        try:
+            if order.words != NONE:
+                parse_order(order.words, heads)
+        except ValueError as error:
+            raise ReplayError(f"its header: {error}") from None
+        orders.append(order)
+    return tuple(orders)
 
 
 def arrays_of(

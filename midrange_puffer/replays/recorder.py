@@ -71,16 +71,25 @@ class FightRecorder:
         ]
         # The last observations; and for each part and decision the open engagements' controls.
         self._seen = np.zeros((watched, sum(self._sizes), len(features)), np.float32)
-        self._controls: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in parts]
+        # With the orders that these follow, as levels; None: none.
+        self._controls: list[list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]] = [
+            [] for _ in parts
+        ]
 
     def __call__(
-        self, part: int, is_open: np.ndarray, seen: np.ndarray, controls: np.ndarray
+        self,
+        part: int,
+        is_open: np.ndarray,
+        seen: np.ndarray,
+        controls: np.ndarray,
+        orders: np.ndarray,
     ) -> None:
         """Records a decision that is about to be flown."""
         first = part * self._size
         rows = np.flatnonzero(is_open[: max(len(self.nearness) - first, 0)])
         envs = first + rows
-        self._controls[part].append((envs, controls[rows]))
+        given = orders[rows] if (orders >= 0).any() else None
+        self._controls[part].append((envs, controls[rows], given))
         self._seen[envs] = seen[rows, :, : self._seen.shape[-1]]
         nearest = self._seen[envs][..., self._nearness].max(axis=-1)
         nearest = np.maximum.reduceat(nearest, (0, self._sizes[0]), axis=1)
@@ -106,11 +115,12 @@ class FightRecorder:
         sim = Simulation(1, self._seed, *sides, **self._parameters[part])
         sim.start(0, env)
         recorder = Recorder(sim, seed=self._seed, pilots=pilots, names=names, engagement=env)
-        for envs, controls in self._controls[part][:decisions]:
+        for envs, controls, orders in self._controls[part][:decisions]:
             seen = sim.observe()[0, :, : self._seen.shape[-1]]
-            command = controls[[np.searchsorted(envs, env)]]
+            place = np.searchsorted(envs, env)
+            command = controls[[place]]
             sim.step(command)
-            recorder.add(command)
+            recorder.add(command, None if orders is None else orders[place])
         end = (sim.outcome[0], sim.truncated[0])
         if end != (record["outcome"], record["truncated"]) or (seen != self._seen[env]).any():
             raise RuntimeError(f"engagement {env} of seed {self._seed} goes another way alone")

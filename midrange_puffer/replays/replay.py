@@ -9,6 +9,9 @@ import numpy as np
 
 from midrange_puffer.files import read_whole, write_whole
 from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
+from midrange_puffer.game.orders import NONE, heads_of
+from midrange_puffer.game.orders import in_words as order_in_words
 from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
@@ -20,13 +23,14 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.types import DrawnTypes, drawn_types
 from midrange_puffer.replays.format import (
     HEADER,
     LARGEST,
+    Ordered,
     ReplayError,
     arrays_of,
     header_of,
+    orders_of,
     to_bytes,
 )
 
@@ -52,6 +56,7 @@ class Replay:
         hash_interval: [decisions]
         rules_version: Version of the rules that it was flown by.
         meta: Further information, ready for JSON.
+        orders: The orders that the controls follow, in the order of their decisions.
     """
 
     parameters: dict[str, Any]
@@ -66,6 +71,7 @@ class Replay:
     hash_interval: int = HASH_INTERVAL
     rules_version: int = RULES_VERSION
     meta: dict[str, object] = field(default_factory=dict)
+    orders: tuple[Ordered, ...] = ()
 
     @property
     def decisions(self) -> int:
@@ -142,7 +148,7 @@ class Replay:
     def to_bytes(self) -> bytes:
         """Returns the content of the file."""
         header = {name: getattr(self, name) for name in HEADER if name != "parameters_hash"}
-        return to_bytes(header, self.controls, self.hashes)
+        return to_bytes(header, self.controls, self.hashes, self.orders)
 
     @classmethod
     def read(cls, path: str | Path) -> "Replay":
@@ -170,7 +176,7 @@ class Replay:
         header, compressed = header_of(data)
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
         given = {entry.name: header[entry.name] for entry in fields(cls) if entry.name in header}
-        given |= {"pilots": pilots, "names": names}
+        given |= {"pilots": pilots, "names": names, "orders": ()}
         replay = cls(**given, controls=_NOTHING, hashes=_NOTHING)
         try:
             resolve(replay.parameters, teams=True)
@@ -190,7 +196,8 @@ class Replay:
         controls, hashes = arrays_of(
             compressed, sum(sizes), width, count, _hash_count(count, replay.hash_interval)
         )
-        return replace(replay, controls=controls, hashes=hashes)
+        orders = orders_of(header, replay.parameters)
+        return replace(replay, controls=controls, hashes=hashes, orders=orders)
 
     def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
         if decision in expected and sim.fight_hash() != expected[decision]:
@@ -244,6 +251,7 @@ class Recorder:
         }
         self._controls: list[np.ndarray] = []
         self._hashes = [sim.fight_hash()]  # of every HASH_INTERVAL decisions
+        self._orders: list[Ordered] = []
         empty = Replay(**self._start, controls=_NOTHING, hashes=_NOTHING, outcome="")
         if empty.simulation().state_hash() != sim.state_hash():
             raise ValueError("the simulation is not one engagement at the start that was named")
@@ -252,17 +260,35 @@ class Recorder:
         """Returns the number of decisions recorded."""
         return len(self._controls)
 
-    def add(self, controls: np.ndarray | None) -> None:
-        """Adds the controls, float [1, fighters, controls], of the decision just flown."""
+    def add(self, controls: np.ndarray | None, orders: np.ndarray | None = None) -> None:
+        """Adds the decision just flown.
+
+        Args:
+            controls: float [1, fighters, controls].
+            orders: the orders that they follow, as levels, int [fighters, heads], -1: none; None:
+                no fighter has one.
+        """
         shape = (len(self._start["pilots"]), self._sim.core.controls)
+        if orders is not None or self._orders:
+            self._add_orders(np.full(shape, -1) if orders is None else orders)
         controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
         if len(self) % HASH_INTERVAL == 0:
             self._hashes.append(self._sim.fight_hash())
 
+    def _add_orders(self, orders: np.ndarray) -> None:
+        """Adds the orders that are others than those of the decision before."""
+        heads = heads_of(self._sim.parameters)
+        before = {given.fighter: given.words for given in self._orders}
+        for fighter, levels in enumerate(orders.tolist()):
+            words = order_in_words(levels, heads) if levels[0] >= 0 else NONE
+            if words != before.get(fighter, NONE):
+                self._orders.append(Ordered(len(self), fighter, words))
+
     def truncate(self, decisions: int) -> None:
         """Drops everything after a number of decisions; the caller rewinds the simulation."""
+        self._orders = [given for given in self._orders if given.decision < decisions]
         del self._controls[decisions:]
         del self._hashes[1 + decisions // HASH_INTERVAL :]
 
@@ -276,6 +302,7 @@ class Recorder:
             hashes=np.array(hashes, np.uint64),
             outcome=outcome_words(self._sim),
             meta=meta,
+            orders=tuple(self._orders),
         )
 
 

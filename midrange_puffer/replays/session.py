@@ -21,7 +21,7 @@ import numpy as np
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
-from midrange_puffer.game.orders import are_orders, carry_out
+from midrange_puffer.game.orders import are_orders, carry_out, orders_in
 from midrange_puffer.game.parameters import (
     HUMAN,
     SEATS,
@@ -29,13 +29,13 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     has_height,
     is_team,
-    loads_of,
+    loadouts_of,
     resolve,
     sizes_of,
 )
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.simulation import Simulation, first_type_left
-from midrange_puffer.game.targets import nearest_nose, shot_at
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.targets import first_type_left, nearest_nose, shot_at
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import ONE_ONLY
 from midrange_puffer.replays.crews import FIRE, PilotCrew, PlayerCrew
@@ -234,7 +234,7 @@ class Session:
         )
         self._begin_stream()
         self._crews = self._make_crews()
-        # Chosen by humans, by fighter: the enemy, and the place in its load of the type of missile.
+        # Chosen by humans, by fighter: the enemy, and the missile's place in the loadout.
         self._targets: dict[int, int | None] = {}
         self._kinds: dict[int, int] = {}
         self.commands[:] = 0
@@ -305,12 +305,12 @@ class Session:
         return nearest_nose(self.sim, fighter)
 
     def missiles_left(self, fighter: int) -> tuple[int, ...]:
-        """Returns the missiles that a fighter has left of each type in its load."""
-        types = len(loads_of(self._game)[int(fighter >= sizes_of(self._game)[0])])
+        """Returns the missiles that a fighter has left of each type in its loadout."""
+        types = len(loadouts_of(self._game)[int(fighter >= sizes_of(self._game)[0])])
         return self.paths.fighters[fighter].missiles_left()[:types]
 
     def kind(self, fighter: int) -> int:
-        """Returns the place in its load of the type of a fighter's shots.
+        """Returns the place in its loadout of the type of a fighter's shots.
 
         It is the chosen one while missiles of it are left, else the first that is left.
         """
@@ -318,7 +318,7 @@ class Session:
         return kind if self.missiles_left(fighter)[kind] else first_type_left(self.sim, fighter)
 
     def choose_next_kind(self, fighter: int) -> None:
-        """Chooses the next type in its load, of which missiles are left, for a fighter's shots."""
+        """Chooses the next type in a fighter's loadout of which missiles are left."""
         left, kind = self.missiles_left(fighter), self.kind(fighter)
         after = ((kind + step) % len(left) for step in range(1, len(left)))
         self._kinds[fighter] = next((place for place in after if left[place]), kind)
@@ -379,7 +379,7 @@ class Session:
         flown = self.commands.copy() if given is None else np.array(given, np.float32)
         carry_out(self.sim.core, flown[None])
         self.sim.step(flown[None])
-        self.recorder.add(flown)
+        self.recorder.add(flown, orders_in(self.commands))
         self.paths.note()
         self.commands[free, FIRE] = 0
         if len(self.recorder) % self._mark_interval == 0:

@@ -24,7 +24,7 @@ CONTROLS = {
     "climb": "1 steepest climb, 0 level flight, -1 steepest dive",
     "throttle": "0 idle to 1 full",
     FIRE: "for one decision: 0 or false no shot; 1 or true a shot; in teams k is a shot at the "
-    "k-th of `enemies`; with a load k is a missile of its k-th type",
+    "k-th of `enemies`; with a loadout k is a missile of its k-th type",
 }
 STATE = {
     "fight": "number of the fight, from 0",

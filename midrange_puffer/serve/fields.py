@@ -14,7 +14,7 @@ NEARNESS = 10_000.0  # m, of fighters
 MISSILE_NEARNESS = 5_000.0  # m
 URGENCY = 10.0  # s
 MOST_TIME_TO_GO = 99.9  # s; the core has 100 s for a missile that does not close
-LOADED = ("first", "second", "third")  # names of the types in a load
+LOADED = ("first", "second", "third")  # names of the types in a loadout
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ class Body:
         return "link" if self.features.get("linked") else "memory"
 
     def loads(self) -> list[dict[str, float]]:
-        """Returns the own missiles left of each type of a load, with R_max less the range [m]."""
+        """Returns the own missiles left of each type, with R_max less the range [m]."""
         types = [name for name in LOADED if f"own_{name}_reach" in self.features]
         if not types:
-            raise KeyError("no load")
+            raise KeyError("no loadout")
         return [
             {
                 "missiles": self.count(f"own_{name}_ammunition"),
@@ -173,7 +173,7 @@ ENEMIES = (
     Field("its_r_max_m", "its R_max on you", lambda b: b.reach("reach")),
     Field("its_r_aero_m", "its R_aero on you", lambda b: b.edge("aero")),
     Field("its_r_nez_m", "its R_NEZ on you", lambda b: b.edge("nez")),
-    Field("loads", "of each type of your load: missiles left, R_max less the range", Body.loads),
+    Field("loads", "of each type of your loadout: missiles left, R_max less the range", Body.loads),
 )
 ALLIES = (
     *PLACE,
@@ -238,6 +238,6 @@ OWN = {
     "climb": "position of the climb",
     "throttle": "position of the throttle",
     "missiles": "missiles left",
-    "missiles_by_type": "the same by the types of the load",
+    "missiles_by_type": "the same by the types of the loadout",
     "next_launch_s": "time until the next launch is allowed",
 }

@@ -20,7 +20,7 @@ from midrange_puffer.game.parameters import (
     fighter_names,
     has_height,
     is_team,
-    loads_of,
+    loadouts_of,
     observed,
     sizes_of,
 )
@@ -128,7 +128,7 @@ class Reader:
             out["climb_deg"] = math.degrees(math.asin(max(-1.0, min(rise, 1.0))))
         out |= {name: own[name] for name in ("rudder", "climb", "throttle") if name in own}
         out["missiles"] = own["ammo"]
-        types = len(loads_of(sim.parameters)[int(fighter >= sizes_of(sim.parameters)[0])])
+        types = len(loadouts_of(sim.parameters)[int(fighter >= sizes_of(sim.parameters)[0])])
         if types > 1:
             out["missiles_by_type"] = sim.ammo_by_type[0, fighter, :types].tolist()
         out["next_launch_s"] = own["wait"] * sim.parameters["physics_dt"]

@@ -19,7 +19,7 @@ from midrange_puffer.commands import cli, option, progress
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
-from midrange_puffer.game.types import BASED_ON, FIELDS, KINDS
+from midrange_puffer.game.types import BASED_ON, CATEGORIES, FIELDS
 
 
 def command(folder, *words: str, code: str | None = None) -> subprocess.CompletedProcess:
@@ -67,7 +67,7 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
     for section in ("vec", "policy", "rnn", "train", "sweep"):
         for name in schema()[section]:
             assert f"--{section}.{name}".replace("_", "-") in listed
-    for kind in KINDS:
+    for kind in CATEGORIES:
         for name in (BASED_ON, *FIELDS[kind]):
             assert f"--{kind}.<name>.{name}".replace("_", "-") in listed
     assert listed["--wandb"] == "False"

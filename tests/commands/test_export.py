@@ -36,7 +36,7 @@ def watched(policy: torch.nn.Module) -> list[tuple[np.ndarray, np.ndarray]]:
     """Returns what red sees: engagements [n], observations float32 [n, features]."""
     seen = []
 
-    def watch(index, pending, observations, commands) -> None:
+    def watch(index, pending, observations, commands, orders) -> None:
         seen.append((np.flatnonzero(pending), observations[pending, 0]))
 
     parameters = resolve(quick_fights.SHORT)

@@ -56,7 +56,7 @@ OTHER_GAMES = {
     ),
     "team2": (1, *VERSION_2.values()),
     "team2_radar": (
-        1,
+        2,
         "a5359172ec3aa5c2fbfb57216fd78be5328196084544af00b94365ff2e10d38a",
         "a7ed1f48d4ffae428a6aa206d69d633d4e863b041979675a49182c1ce065499b",
     ),
@@ -210,7 +210,7 @@ def test_the_networks_are_those_that_are_written_down(game):
     for name, member in members.items():
         path = folder / f"{name}.onnx"
         assert digest(path) == member["sha256"]
-        assert path.stat().st_size <= 80_000
+        assert path.stat().st_size <= (110_000 if "team" in game else 80_000)
         assert member["command"].startswith("puffer train midrange --config configs/")
 
 

@@ -16,6 +16,7 @@ from places import CSRC
 from reference_envelope import Crooked
 
 from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import (
     OBSERVATIONS,
     PILOTS,
@@ -24,7 +25,6 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
 )
-from midrange_puffer.game.types import flown_types
 
 AGENT = {"agent": 1.0}
 PATIENT = {"patient": 1.0}  # it came later, so it has fights of its own

@@ -109,7 +109,7 @@ LOADED = {
     "blue_missiles": "short:1,medium:2",
     "missile_spread": 0.2,
 }
-PAIR_OF_LOADS = {"red_missiles": "medium:2,long:1", "blue_missiles": "short:2,medium:2"}
+PAIR_OF_LOADOUTS = {"red_missiles": "medium:2,long:1", "blue_missiles": "short:2,medium:2"}
 ONE_LOADED = {"red_missiles": "short:2,medium:3", "blue_missile": "long:1,medium:1"}
 # Fewer types, since the reference takes seconds for R_NEZ of each missile against each aircraft.
 SPREAD = {name: DRAWN[name] for name in ("aircraft_spread", "missile_spread")}
@@ -205,7 +205,7 @@ def test_all_pilots_fight():
     [
         *((*pair, {}) for pair in PAIRS),
         ("ace", "crank", OTHER),
-        ("ace", "crank", {**PAIR_OF_LOADS, "ammunition": 6}),
+        ("ace", "crank", {**PAIR_OF_LOADOUTS, "ammunition": 6}),
         nightly("ace", "crank", FEW),
     ],
 )

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from midrange_puffer import Midrange, _core
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import observed, resolve, seat_weights
-from midrange_puffer.game.types import flown_types
 
 SPREAD = {"start_spacing_min": 500.0, "start_spacing_max": 900.0}
 NEAR = {"start_range_min": 5000.0, "start_range_max": 9000.0, "time_limit": 60.0}

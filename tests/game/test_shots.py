@@ -33,6 +33,21 @@ def test_each_side_fires_its_own_missiles_at_the_others_aircraft():
     assert if_it_flies_on(fly_outs.hits(1, own, enemy))  # 92.6 km
 
 
+def test_factors_of_a_fight_change_its_shots():
+    """A missile with more thrust reaches farther; the other side's factors do not matter."""
+    sim = Simulation(1, 3, **HEIGHT)
+    types = Paths(sim).types
+    own, enemy = Flight(0, 0, 5000, 0, 0, 300), Flight(58_000, 0, 5000, math.pi, 0, 300)
+    plain, strong = {"missile_thrust_factor": 1.0}, {"missile_thrust_factor": 1.3}
+    for factors, hits in (
+        ((plain, plain), False),
+        ((strong, plain), True),
+        ((plain, strong), False),
+    ):
+        fly_outs = FlyOuts(sim.parameters, types, factors)
+        assert if_it_flies_on(fly_outs.hits(0, own, enemy)) == hits
+
+
 def test_zones_have_the_ranges_of_shots():
     """Nose-on the zones are the table's; they turn with the launcher, and mirror left and right."""
     sim = Simulation(1, 3, **HEIGHT)

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import resolve, seat_weights
 from midrange_puffer.game.types import (
     AIRCRAFT,
+    CATEGORIES,
     FIELDS,
-    KINDS,
     MAX_TYPES,
     MISSILE,
     PACKAGE,
     checked_types,
-    flown_types,
 )
 
 HEIGHT = {"dimensions": 3}
@@ -118,7 +118,7 @@ def test_types_have_one_text(text, stored):
 
 def test_all_values_survive_their_text():
     """The package has 32-bit numbers, which nine digits tell apart."""
-    for kind in KINDS:
+    for kind in CATEGORIES:
         for name, fields in PACKAGE[kind].items():
             text = checked_types(text_of("copy", name, fields))
             flown = flown_types(resolve(HEIGHT | {"types": text}))

@@ -18,7 +18,7 @@ from midrange_puffer.commands.replay import verified
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game import parameters
+from midrange_puffer.game import parameter_table
 from midrange_puffer.game.parameters import ADDITIONS, PARAMETERS, RULES_VERSION, SAME_BITS_SINCE
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.train.run import resumed_run
@@ -35,7 +35,7 @@ def added(monkeypatch):
     """Declares that version 2 has added another row, with a neutral value."""
 
     def declare(name: str, neutral: float) -> None:
-        monkeypatch.setattr(parameters, "ADDITIONS", [*ADDITIONS, (name, 2, neutral)])
+        monkeypatch.setattr(parameter_table, "ADDITIONS", [*ADDITIONS, (name, 2, neutral)])
 
     return declare
 

@@ -5,8 +5,8 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.envelope import find_edges, limits_of, relevant
+from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.parameters import resolve, seat_weights
-from midrange_puffer.game.types import flown_types
 
 GAME = {"dimensions": 3}
 

@@ -3,10 +3,10 @@
 from hypothesis import strategies as st
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import LOADS, PAIRS, PARAMETERS, Parameter, resolve
+from midrange_puffer.game.parameters import LOADOUTS, PAIRS, PARAMETERS, Parameter, resolve
 
 A_TEXT = ("", "light thrust=9, mine=medium life=90")  # values of `types`
-A_LOAD = ("", "long:1,short:4,medium:1")  # values of `red_missiles`
+A_LOADOUT = ("", "long:1,short:4,medium:1")  # values of `red_missiles`
 HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
 
 
@@ -29,7 +29,7 @@ def a_word(row: Parameter) -> st.SearchStrategy[str]:
 
 
 def _texts(row: Parameter) -> tuple[str, str]:
-    return A_LOAD if row in LOADS else A_TEXT
+    return A_LOADOUT if row in LOADOUTS else A_TEXT
 
 
 def end_of(row: Parameter, end: str) -> float | str:
@@ -62,10 +62,10 @@ def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:
     if values["dimensions"] == 2:
         return values | others
     if max(values["red_size"], values["blue_size"]) > 1:  # a team carries one type
-        values |= {row.name: values[row.name].partition(",")[0] for row in LOADS}
+        values |= {row.name: values[row.name].partition(",")[0] for row in LOADOUTS}
     # A load stands in place of a type.
-    loaded = [row.name.removesuffix("s") for row in LOADS if values[row.name]]
-    if len(loaded) == len(LOADS):
+    loaded = [row.name.removesuffix("s") for row in LOADOUTS if values[row.name]]
+    if len(loaded) == len(LOADOUTS):
         loaded.append("ammunition")
     others |= {name: PARAMETERS[name].default for name in loaded}
     difference = min(values["start_height_difference_max"], 2 * values["start_height_min"])

@@ -17,7 +17,7 @@ SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "side.js", "charts.js", "scenes.js", "spacetime.js"),
     *("webgl.js", "camera.js", "camera_bodies.js"),
-    *("status.js", "roster.js", "player.js", "main.js"),
+    *("status.js", "roster.js", "told.js", "player.js", "main.js"),
 )
 
 

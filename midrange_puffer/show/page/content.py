@@ -8,8 +8,10 @@ import numpy as np
 from midrange_puffer.game.contacts import SILENT, best_contact
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, has_height
 from midrange_puffer.game.paths import SPEED_OF_SOUND, Paths
+from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.told import tell
 from midrange_puffer.show.page.packing import (
     Packed,
     pack_coarsely,
@@ -74,6 +76,9 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "sizes": paths.sizes,
         "callsigns": callsigns(paths.sizes),
         "outcome": shown(replay.outcome),
+        "told": [
+            [told.start, told.fighter, told.ordered, told.words] for told in tell(replay, paths)
+        ],
         "length": paths.time,
         "gravity": replay.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
@@ -120,7 +125,8 @@ def _zones_of(
         return lambda picture: look_up_zones(replay.parameters, picture.shots)
     shots = [shot for picture in pictures for rows in picture.shots for shot in rows]
     advance = _scaled(progress, sum(shot is not None for shot in shots), share)
-    return lambda picture: fly_zones(replay.parameters, paths.types, picture.shots, advance)
+    fly_outs = FlyOuts(replay.parameters, paths.types, paths.factors)
+    return lambda picture: fly_zones(fly_outs, paths, picture.shots, advance)
 
 
 def _pack_picture(picture: Picture, zones_of: ZonesOf) -> Packed:

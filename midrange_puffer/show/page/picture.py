@@ -5,8 +5,9 @@ import numpy as np
 from midrange_puffer.game.contacts import TRACKS, believed, contact_places
 from midrange_puffer.game.parameters import is_team, sizes_of
 from midrange_puffer.game.shots import Flight, flight_of
-from midrange_puffer.game.simulation import Simulation, first_type_left
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
+from midrange_puffer.game.targets import first_type_left
 from midrange_puffer.show.page.zones import Shot
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
 from midrange_puffer.game.parameters import Parameters
-from midrange_puffer.game.paths import Types
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import Flight, FlyOuts
 from midrange_puffer.game.types import AIRCRAFT
 
@@ -59,24 +59,25 @@ def look_up_zones(parameters: Parameters, shots: Sequence[Sequence[Shot | None]]
 
 
 def fly_zones(
-    parameters: Parameters,
-    types: Types,
+    fly_outs: FlyOuts,
+    paths: Paths,
     shots: Sequence[Sequence[Shot | None]],
     progress: Callable[[int], None],
 ) -> np.ndarray:
     """Returns the same as `look_up_zones` with height, by fly-outs of the types.
 
     Args:
-        parameters, shots: As of `look_up_zones`.
-        types: As of `Paths.types`.
+        fly_outs: Of the fight.
+        paths: Its paths, with the types and factors that it has drawn.
+        shots: As of `look_up_zones`.
         progress: Called with the number of shots whose bearings are done.
     """
     zones = _no_zones(shots)
-    fly_outs = FlyOuts(parameters, types)
     groups: dict[tuple, list[tuple[int, int]]] = {}  # shots of one type at one type
     fired = _fired(shots)
     for place, shot in fired.items():
-        key = shot.side, shot.kind, *types[AIRCRAFT][shot.target]
+        target = shot.target if paths.factors else paths.types[AIRCRAFT][shot.target][0]
+        key = shot.side, shot.kind, target
         groups.setdefault(key, []).append(place)
     fine = np.arange(BEARINGS) * (FLOWN_BEARINGS / BEARINGS)
     nodes = np.arange(FLOWN_BEARINGS + 1)

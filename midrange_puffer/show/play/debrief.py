@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
+from midrange_puffer.game.manoeuvres import in_words, manoeuvres
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
@@ -16,6 +17,7 @@ from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TO
 from midrange_puffer.show.view.states import minutes
 
 AWAY = math.radians(60)  # least angle off the launcher at which a target has turned away
+LAST = 3  # things that a fighter did, which are told
 TURN = math.radians(30)  # and least change of that angle
 
 
@@ -58,6 +60,7 @@ def debrief(
     if not kills and not deaths and not crashed:
         lines.append("You hit no enemy and were not hit." if in_team else DEBRIEF["no_hit"])
     lines.append(_of_shots(zones, paths, fighter))
+    lines += _of_doings(paths, fighter, deaths)
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
 
 
@@ -99,7 +102,7 @@ def flown_zone_of(fly_outs: FlyOuts, paths: Paths, missile: MissilePath) -> tupl
 def _zones(sim: Simulation, paths: Paths) -> Zones:
     """Returns the function that gives the zones of a fight's launches."""
     if paths.has_height:
-        return partial(flown_zone_of, FlyOuts(sim.parameters, paths.types), paths)
+        return partial(flown_zone_of, FlyOuts(sim.parameters, paths.types, paths.factors), paths)
     return partial(zone_of, game_envelope(sim.parameters), paths)
 
 
@@ -158,6 +161,20 @@ def _of_shots(zones: Zones, paths: Paths, fighter: int) -> str:
     counts = {zone: fired.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
     shots = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
     return DEBRIEF["shots"].format(shots=shots)
+
+
+def _of_doings(paths: Paths, fighter: int, deaths: Sequence[MissilePath]) -> list[str]:
+    """Tells in the words of orders what the pilot did at last, and the enemy that hit it."""
+    names = callsigns(paths.sizes) if len(paths.fighters) > 2 else ["The enemy"] * 2
+    whose = {missile.owner: names[missile.owner] for missile in deaths} | {fighter: "You"}
+    lines = []
+    for number, name in whose.items():
+        end = paths.fighters[number].died or paths.time
+        done = [held for held in manoeuvres(paths) if held.fighter == number and held.start <= end]
+        words = dict.fromkeys(in_words(held, paths.sizes) for held in done[-LAST:])
+        if words:
+            lines.append(f"{name} at last: {', then '.join(words)}.")
+    return lines
 
 
 def _km(distance: float) -> str:

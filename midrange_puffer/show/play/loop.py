@@ -28,7 +28,7 @@ from midrange_puffer.show.view.viewer import Viewer
 THROTTLE_RATE = 1.0  # speed of the throttle lever [1/s]: from idle to full in one second
 REWIND_RATE = 8.0  # seconds of the fight that are rewound in a second
 MESSAGE_TIME = 4.0  # duration of a message [s]
-# The keys of loads and teams, as written below a view: of red or a single human, and of blue.
+# The keys of loadouts and teams, as written below a view: of red or a single human, and of blue.
 KIND_KEYS = "X next type of missile", "End next type of missile"
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
 FOLLOWING = "Tab 1-8 click: follow a fighter"

@@ -63,7 +63,7 @@ HEIGHT_FLYING = (
     *FLYING[:2],
     ("T  G", "Page Up  Down", "climb, dive; hands off is level flight"),
     *FLYING[2:],
-    ("X", "End", "another type of missile, of a load of several"),
+    ("X", "End", "another type of missile, of a loadout of several"),
 )
 HEIGHT_AIM = (
     *AIM[:3],

@@ -113,7 +113,7 @@ class Focus:
         fighter: The fighter that the picture follows.
         foe: The enemy that it has to watch, see `Moment.foe`.
         target: The enemy that its next shot is at.
-        kind: The place in its load of the type of its next shot.
+        kind: The place in its loadout of the type of its next shot.
     """
 
     fighter: int

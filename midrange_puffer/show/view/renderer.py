@@ -7,6 +7,7 @@ import pygame
 
 from midrange_puffer.game.contacts import TRACKS, UNSEEN, believed, contact_places
 from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.manoeuvres import Doings
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
@@ -58,6 +59,7 @@ class Renderer:
         self.yaw, self.pitch = 0.5, 0.6
         self._canvases: dict[tuple[int, int], Canvas] = {}
         # Labels by part of the surface, and cameras by part and focus: both remember their state.
+        self._doings: Doings | None = None
         self._labels: dict[tuple, Labels] = {}
         self._cameras: dict[tuple, Camera] = {}
 
@@ -97,7 +99,7 @@ class Renderer:
             names: Names of the contestants that fly red and blue.
             enemy_zones: Draw the launch zones of the enemy of `focus`, too.
             side: In a game with sensors, the side whose knowledge is drawn; None: the truth.
-            kind: The place in its load of the type of missile that `focus` would fire; None: the
+            kind: The place in its loadout of the type of missile that `focus` would fire; None: the
                 first type that is left.
 
         Returns:
@@ -144,19 +146,28 @@ class Renderer:
                 draw_side(canvas, beside, now, own, is_over, labels)
             area = camera.area  # the texts must not cover labels of the grid
         spots: list[Spot] = []
+        words = self._words(paths, now.time, side)
         if now.is_team:
             called = callsigns(paths.sizes)
-            spots += draw_team_bar(canvas, bar, now, seen, names, called)
+            spots += draw_team_bar(canvas, bar, now, seen, names, called, words)
             if not has_graph:
                 labels = self._labels.setdefault(tuple(rect), Labels())
                 spots += draw_marks(canvas, camera, labels, now, seen, called)
         else:
-            draw_pair_bar(canvas, bar, now, seen, names)
+            draw_pair_bar(canvas, bar, now, seen, names, words)
         _draw_lines(canvas, area, lines)
         if is_over:
             _draw_outcome(canvas, area, outcome_words(sim, env))
         canvas.show(self.surface.subsurface(rect))
         return [(spot.move(rect.topleft), number) for spot, number in spots]
+
+    def _words(self, paths: Paths, time: float, side: int | None) -> list[str]:
+        """Returns what each fighter does, in words; of a side's knowledge only its own."""
+        if self._doings is None or self._doings.paths is not paths:
+            self._doings = Doings(paths)
+        words = self._doings.words(time)
+        sides = [path.side for path in paths.fighters]
+        return [text if side in (None, own) else "" for text, own in zip(words, sides, strict=True)]
 
     def _zones_of(self, sim: Simulation, paths: Paths) -> Zones:
         """Returns the launch zones of a fight."""

@@ -84,9 +84,9 @@ class Fighter(Body):
         alive: True until it is killed.
         throttle: Position, 0 to 1.
         ammo: Missiles left.
-        missiles_left: Those left of each type in its load.
+        missiles_left: Those left of each type in its loadout.
         aircraft: Name of its type; "" in the plane.
-        missile_types: Names of the types in its load; empty in the plane.
+        missile_types: Names of the types in its loadout; empty in the plane.
     """
 
     path: FighterPath
@@ -101,7 +101,7 @@ class Fighter(Body):
 
     @property
     def first_type(self) -> int:
-        """The place in its load of the first type of which missiles are left, or 0."""
+        """The place in its loadout of the first type of which missiles are left, or 0."""
         return next((place for place, left in enumerate(self.missiles_left) if left), 0)
 
 

@@ -35,6 +35,7 @@ HEAD, ROW, FOOT = 28, 17, 6  # above the lines of a team, of each line, and belo
 MOST = 0.4  # greatest share of a view's height that the lines may take; else sums are shown
 SIDE_SHARE = 0.31  # width of a side's lines, as a share of a wide bar's width
 BARS, BAR_STEP = 64, 6  # left end of a line's missile bars, and their distance [px]
+INBOUND = BARS + 9 * BAR_STEP  # left end of a line's missiles inbound [px]
 
 
 def bar_height(view: pygame.Rect, sizes: Sequence[int], has_focus: bool) -> int:
@@ -55,6 +56,7 @@ def draw_pair_bar(
     moment: Moment,
     focus: Focus | None,
     names: Sequence[str],
+    doings: Sequence[str],
 ) -> None:
     """Draws the bar of one against one: both fighters, or only that of `focus` if it is narrow.
 
@@ -63,6 +65,7 @@ def draw_pair_bar(
         moment: The engagement.
         focus: The fighter that the view follows.
         names: Names of the contestants that fly red and blue.
+        doings: What each fighter does, in words.
     """
     canvas.box(bar, BOX)
     time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
@@ -79,7 +82,7 @@ def draw_pair_bar(
         if area.width > NARROW and names[seat] != words:
             words = f"{words}: {names[seat]}"
         kind = focus.kind if focus is not None and focus.fighter == seat else None
-        _draw_instruments(canvas, area, moment, moment.fighters[seat], words, kind)
+        _draw_instruments(canvas, area, moment, moment.fighters[seat], words, doings[seat], kind)
     distance = moment.range(0, 1)
     words = "– km" if distance is None else f"{distance / 1000:.1f} km"
     _draw_time(canvas, time.centerx, bar, moment, words)
@@ -92,6 +95,7 @@ def draw_team_bar(
     focus: Focus | None,
     names: Sequence[str],
     callsigns: Sequence[str],
+    doings: Sequence[str],
 ) -> list[Spot]:
     """Fills the bar of teams.
 
@@ -101,6 +105,7 @@ def draw_team_bar(
         focus: The fighter that the view follows.
         names: Names of the contestants that fly red and blue.
         callsigns: Names of the fighters, by number.
+        doings: What each fighter does, in words.
 
     Returns:
         The line of each fighter and its number; nothing where there are no lines.
@@ -108,12 +113,13 @@ def draw_team_bar(
     canvas.box(bar, BOX)
     own = None if focus is None else moment.fighters[focus.fighter]
     if bar.height <= HEIGHT:
-        _draw_sums(canvas, bar, moment, own, names, callsigns)
+        _draw_sums(canvas, bar, moment, own, names, callsigns, doings)
         return []
     is_wide = bar.width >= WIDE
     top, area, columns = _divide(bar, is_wide, own is not None)
     if own is not None:
-        _draw_instruments(canvas, area, moment, own, callsigns[own.number])
+        title, words = callsigns[own.number], doings[own.number]
+        _draw_instruments(canvas, area, moment, own, title, words)
     if own is not None and not is_wide:
         _draw_time(canvas, top.right - TIME_WIDTH // 2, top, moment, _score(moment))
     else:
@@ -129,7 +135,8 @@ def draw_team_bar(
         fighters = [body for body in moment.fighters if body.side == side]
         for place, body in enumerate(fighters):
             line = pygame.Rect(column.x, column.y + HEAD + ROW * place, column.width, ROW)
-            _draw_line(canvas, line, moment, body, focus, callsigns[body.number])
+            right = _draw_line(canvas, line, moment, body, focus, callsigns[body.number])
+            _draw_doing(canvas, right, line.right - 8, line.centery, doings[body.number])
             spots.append((line, body.number))
     return spots
 
@@ -160,12 +167,14 @@ def _draw_sums(
     own: Fighter | Contact | None,
     names: Sequence[str],
     callsigns: Sequence[str],
+    doings: Sequence[str],
 ) -> None:
     """Draws the sums of both sides or the own fighter's instruments, if lines have no room."""
     time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
     if own is not None:
         area = pygame.Rect(bar.x, bar.y, time.left - bar.x, bar.height)
-        _draw_instruments(canvas, area, moment, own, callsigns[own.number])
+        title, words = callsigns[own.number], doings[own.number]
+        _draw_instruments(canvas, area, moment, own, title, words)
     else:
         time.centerx = bar.centerx
         for side, x in enumerate((bar.x, time.right)):
@@ -210,8 +219,12 @@ def _draw_line(
     body: Fighter | Contact,
     focus: Focus | None,
     callsign: str,
-) -> None:
-    """Draws a fighter's line: its name, its missiles or its death, and the missiles inbound."""
+) -> int:
+    """Draws a fighter's line: its name, its missiles or its death, and the missiles inbound.
+
+    Returns:
+        The left end of the room behind them [px].
+    """
     if focus is not None and body.number == focus.fighter:
         canvas.box(line.inflate(-16, 0), mix(BRIGHT, 0.14, BOX), 3)
     if focus is not None and body.number == focus.target and body.alive:
@@ -230,8 +243,9 @@ def _draw_line(
             bar = pygame.Rect(line.x + BARS + BAR_STEP * index, line.y + 3, BAR_STEP - 2, ROW - 6)
             canvas.box(bar, shade, 1)
     if body.alive and (count := len(moment.inbound(body.number))):
-        place = line.x + BARS + 9 * BAR_STEP, line.centery
-        canvas.text(f"{count} inbound", place, STAR, SMALL, "midleft")
+        canvas.text(f"{count} inbound", (line.x + INBOUND, line.centery), STAR, SMALL, "midleft")
+        return line.x + INBOUND + text_size(f"{count} inbound", SMALL)[0]
+    return line.x + INBOUND
 
 
 def _draw_instruments(
@@ -240,9 +254,12 @@ def _draw_instruments(
     moment: Moment,
     body: Fighter | Contact,
     title: str,
+    doing: str,
     kind: int | None = None,
 ) -> None:
     """Draws a fighter's missiles and instruments below its title, as many as fit.
+
+    `doing`, what it does, follows the title.
 
     A contact has only speed, Mach number, height and climb, and these only while there is a track.
     `kind` is the type of its next shot.
@@ -258,10 +275,11 @@ def _draw_instruments(
         canvas.text(words, (area.right - 14, area.y + 10), TEXT, SMALL, "topright")
         count, columns = len(readings) if body.alive else 0, 5
     else:
-        _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
+        right = _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
         left = _draw_missiles(canvas, area, moment, body, colour)
         if body.missile_types and area.width > NARROW:
-            _draw_types(canvas, (left - 14, area.y + 10), body, kind)
+            left = _draw_types(canvas, (left - 14, area.y + 10), body, kind)
+        _draw_doing(canvas, right, left - 14, area.y + 17, doing)
         readings |= {
             "g": f"{abs(body.load):.1f}",
             "rudder": (-1, -body.rudder),
@@ -278,12 +296,26 @@ def _draw_instruments(
             _draw_gauge(canvas, pygame.Rect(x, y + 17, width, 6), *reading, colour)
 
 
+def _draw_doing(canvas: Canvas, left: int, right: int, middle: int, words: str) -> None:
+    """Writes what a fighter does between two places, if need be without whom it supports."""
+    if not words:
+        return
+    for text in (words, words.partition(",")[0]):
+        if left + 10 + text_size(text, SMALL)[0] <= right:
+            canvas.text(text, (left + 10, middle), TEXT, SMALL, "midleft")
+            return
+
+
 def _draw_title(
     canvas: Canvas, area: pygame.Rect, words: str, colour: Colour, above: int = 9
-) -> None:
-    """Draws a stroke at the left of an area, and words beside it, `above` pixels below its top."""
+) -> int:
+    """Draws a stroke at the left of an area, and words beside it, `above` pixels below its top.
+
+    Returns:
+        The right end of the words [px].
+    """
     canvas.box(pygame.Rect(area.x, area.y, 4, area.height), colour)
-    canvas.text(words, (area.x + 14, area.y + above), colour)
+    return canvas.text(words, (area.x + 14, area.y + above), colour).right
 
 
 def _draw_missiles(
@@ -307,10 +339,13 @@ def _draw_missiles(
     return left
 
 
-def _draw_types(canvas: Canvas, place: tuple[int, int], fighter: Fighter, kind: int | None) -> None:
+def _draw_types(canvas: Canvas, place: tuple[int, int], fighter: Fighter, kind: int | None) -> int:
     """Writes the names of a fighter's types to the left of a place, the aircraft's first.
 
-    Of a load it writes how many are left of each type, brightly that of its next shot.
+    Of a loadout it writes how many are left of each type, brightly that of its next shot.
+
+    Returns:
+        The left end of what is drawn [px].
     """
     x, y = place
     pairs = [*zip(fighter.missile_types, fighter.missiles_left, strict=False)]
@@ -318,7 +353,7 @@ def _draw_types(canvas: Canvas, place: tuple[int, int], fighter: Fighter, kind: 
     for number, text in reversed([*enumerate(words)]):
         colour = BRIGHT if len(pairs) > 1 and number == kind else FAINT
         x = canvas.text(text, (x, y), colour, SMALL, "topright").left - 10
-    canvas.text(f"{fighter.aircraft}:", (x, y), FAINT, SMALL, "topright")
+    return canvas.text(f"{fighter.aircraft}:", (x, y), FAINT, SMALL, "topright").left
 
 
 def _draw_gauge(

@@ -27,6 +27,7 @@ const charts = new Charts(element("charts"), fights, settings, (time) => player.
 const status = fight.isTeam
   ? new Roster(element("status"), element("range"), fights, settings, choose)
   : new Status(element("status"), element("range"), fights, settings);
+const told = new TellTale(element("told"), fights, settings, (time) => player.jump(time));
 const VIEWS = { plane, spacetime: graph, camera };
 let waiting = false;
 let isBlind = false; // the camera was asked for, and the browser has no WebGL
@@ -45,6 +46,7 @@ function draw() {
   element("camera").hidden = element("camera-labels").hidden = view !== "camera";
   element("side").hidden = !fight.hasHeight || view !== "plane";
   status.draw(player.time);
+  told.draw(player.time);
   drawCaption();
   drawButtons();
   drawTime();

@@ -15,7 +15,7 @@ from midrange_puffer.game.envelope import relevant
 from midrange_puffer.game.observation import HEIGHT_FEATURES, controls_of, features_of, levels_of
 from midrange_puffer.game.parameters import HUMAN, resolve
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.types import MAX_LOADED, MAX_MISSILES, checked_load, parse_load
+from midrange_puffer.game.types import MAX_CARRIED, MAX_MISSILES, checked_loadout, parse_loadout
 from midrange_puffer.policies.exported import explain
 from midrange_puffer.replays.acmi import format_acmi
 from midrange_puffer.replays.replay import Recorder, Replay
@@ -41,7 +41,7 @@ def face_to_face(range_m: float = 30_000, **game: str) -> Simulation:
 
 
 def test_a_load_of_one_type_is_the_game_with_that_type():
-    """All bits are the same: the load `long:6` is six missiles of the type `long`."""
+    """All bits are the same: the loadout `long:6` is six missiles of the type `long`."""
     flown = [
         Simulation(32, 4, "ace", "crank", **HEIGHT, **game)
         for game in ({"red_missiles": "long:6"}, {"red_missile": "long"})
@@ -167,7 +167,7 @@ def test_policies_of_other_loads_are_refused():
     of_two = random_policy(observation="height_2")
     assert 0 <= evaluate(of_two, "crank", 8, **HEIGHT, **TWO)["score"] <= 1
     for game, here in (({}, 1), ({"blue_missiles": "long:2,medium:2,short:2"}, 3)):
-        words = f"was trained with loads of 2 types of missiles: .* with loads of {here}"
+        words = f"was trained with loadouts of 2 types of missiles: .* with loadouts of {here}"
         with pytest.raises(UsageError, match=words):
             evaluate(of_two, "crank", 8, **HEIGHT, **game)
 
@@ -231,9 +231,9 @@ def test_an_exported_policy_says_what_fire_means():
         ({"red_missiles": "medium:1.5"}, "its number, '1.5', must be a whole number"),
         ({"blue_missiles": "medium"}, "its number, '', must be a whole number"),
         ({"red_missiles": "medium:4,long:3"}, f"7 missiles: .* at most {MAX_MISSILES}"),
-        ({"red_missiles": "medium:1,short:1,long:1,a:1"}, f"4 types .* at most {MAX_LOADED}"),
-        ({"red_missiles": "medium:1,lang:1"}, "'lang': a load is of .* did you mean 'long'"),
-        ({"red_missiles": "light:1"}, "'light': a load is of medium, long, short"),
+        ({"red_missiles": "medium:1,short:1,long:1,a:1"}, f"4 types .* at most {MAX_CARRIED}"),
+        ({"red_missiles": "medium:1,lang:1"}, "'lang': a loadout is of .* did you mean 'long'"),
+        ({"red_missiles": "light:1"}, "'light': a loadout is of medium, long, short"),
         ({"red_missiles": "long:1", "red_missile": "short"}, "one of them says what"),
         (TWO | {"blue_missiles": "long:1", "ammunition": 2}, "ammunition = 2: both sides have"),
         ({"red_missiles": "medium:1,"}, "there is a comma too many"),
@@ -253,7 +253,7 @@ def test_an_envelope_is_of_one_type():
 def test_states_with_other_missiles_are_refused():
     sim = face_to_face(**TWO)
     for ammo, words in (
-        (3, "ammo = 3: must be 2 numbers, one for each type of its load"),
+        (3, "ammo = 3: must be 2 numbers, one for each type of its loadout"),
         ((1, 2, 3), "must be 2 numbers"),
         ((5, 3), "the sum of ammo = 8: must be a .*from 0 to 6"),
     ):
@@ -268,7 +268,7 @@ def test_states_with_other_missiles_are_refused():
 
 
 def test_a_side_has_no_missiles_of_types_that_it_does_not_carry():
-    """Blue without a load has one type, though red has two."""
+    """Blue without a loadout has one type, though red has two."""
     sim = face_to_face(**TWO)
     shot = {"x": 0, "y": 0, "heading_deg": 0, "speed": 500}
     sim.set_missile(0, 0, owner=0, kind=1, **shot)
@@ -308,7 +308,7 @@ def test_the_hash_tells_which_missiles_are_left():
 def test_options_of_a_reset_leave_loads_alone():
     env = MidrangeEnv(opponent="weave", **HEIGHT, **TWO)
     env.reset(options={"enemy_ammunition": 3})
-    with pytest.raises(ValueError, match=r"ammunition.*this side carries the load red_missiles"):
+    with pytest.raises(ValueError, match=r"ammunition.*this side carries the loadout red_missiles"):
         env.reset(options={"ammunition": 3})
 
 
@@ -319,5 +319,5 @@ def test_options_of_a_reset_leave_loads_alone():
 )
 def test_a_load_is_stored_as_it_is_read(load):
     text = ",".join(f"{name}:{count}" for name, count in load.items())
-    assert parse_load(text) == load
-    assert checked_load(f" {text.replace(',', ' , ')} ") == text
+    assert parse_loadout(text) == load
+    assert checked_loadout(f" {text.replace(',', ' , ')} ") == text
