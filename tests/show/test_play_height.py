@@ -216,7 +216,7 @@ def test_who_flies_on_is_warned_and_told_why():
     assert any(words.startswith("dive, and turn") for words in warned)
     lines = player.game._debriefs[0]
     assert any(re.match(r"You were hit by a missile fired at", line) for line in lines)
-    assert lines[-1] == "You fired no missile."
+    assert "You fired no missile." in lines
 
 
 @pytest.mark.parametrize(("seat", "words"), [(0, "You"), (1, "The enemy")])
