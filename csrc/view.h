@@ -150,15 +150,15 @@ static inline MrPerformance mr_performance(const MrSim *sim, const MrRoster *ros
 
 // The variables of MR_ELEVATION_FEATURES and MR_ASCENT_FEATURES in lane i, of the fighter with this number and body.
 #define MR_SEEN_HEIGHT_VALUES(seen, sim, roster, number, own_body, its_body, sight, i) \
-  MrPerformance reached = mr_performance(sim, roster, number, its_body, i);                \
+  MrPerformance seen##_performance = mr_performance(sim, roster, number, its_body, i);                \
   float seen##_up = (sight)->up[i];                                                    \
   float seen##_off_nose = (sight)->cosine[i];                                          \
   float seen##_heading_up = (sight)->heading_up[i];                                    \
   float seen##_los_rate_up = (sight)->los_rate_up[i];                                  \
   float seen##_above = (its_body)->z[i] - (own_body)->z[i];                            \
-  float seen##_energy = reached.energy - mr_energy(sim, own_body, i);                                     \
-  float seen##_lift_limit = reached.lift_limit;                                            \
-  float seen##_thrust = reached.thrust;
+  float seen##_energy = seen##_performance.energy - mr_energy(sim, own_body, i);                                     \
+  float seen##_lift_limit = seen##_performance.lift_limit;                                            \
+  float seen##_thrust = seen##_performance.thrust;
 
 // The variable of MR_CLIMB_FEATURES.
 #define MR_SEEN_CLIMB_VALUES(seen, its, i) float seen##_climb = (its)->climb[i];

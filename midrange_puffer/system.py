@@ -12,6 +12,7 @@ STOP_SIGNALS = tuple(
 # The byte that Windows locks. Others cannot read a locked byte, so it is beyond a file's content.
 LOCKED_BYTE = 2**30
 CAN_OPEN_FOLDERS = os.name != "nt"
+LOOPBACK = "127.0.0.1"  # the address at which only programs of the same machine are heard
 
 
 def lock_file(handle: int, is_shared: bool = False) -> None:

@@ -134,6 +134,15 @@ PICTURES = {
     "height_camera.png": of_replay(
         ("crank", "ace"), "view=camera&t=40&trails=whole", dimensions=3, **NEAR
     ),
+    "height_teams.png": of_replay(
+        ("ace", "crank"),
+        "t=30&picture=red",
+        dimensions=3,
+        sensing="radar",
+        red_size=4,
+        blue_size=4,
+        **NEAR,
+    ),
     "team_camera.png": of_replay(
         ("ace", "crank"), "view=camera&t=60&pitch=35", red_size=4, blue_size=4
     ),

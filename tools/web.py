@@ -43,9 +43,9 @@ from midrange_puffer.game.types import (
     PACKAGE,
 )
 from midrange_puffer.policies.native import flat_copy
-from midrange_puffer.show.page.content import sound_table
+from midrange_puffer.show.page.packing import sound_table
 from midrange_puffer.show.play.browser import SHIPPED
-from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
+from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_LATE, TOO_NEAR
 
 ROOT = Path(__file__).parents[1]
 WEB, BUILD = ROOT / "web", ROOT / "build" / "web"
@@ -58,7 +58,7 @@ SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
     *("webgl.js", "camera.js", "camera_bodies.js"),
-    *("types.js", "core.js", "shots.js", "ahead.js", "graph.js", "live.js", "session.js"),
+    *("types.js", "core.js", "shots.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
     *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sound.js"),
     *("sharing.js", "height.js", "views.js", "play.js"),
@@ -88,7 +88,8 @@ EXPORTS = [
             *("destroy", "reset", "start_episode", "step_controls", "advance", "observe_all"),
             *("get_fighter", "set_fighter", "get_missile", "set_missile"),
             *("snapshot_bytes", "snapshot", "restore", "state_hash", "fight_hash"),
-            *("look_up_shots", "look_ahead", "threat_cone", "draw_types", "fly_shots"),
+            *("look_up_shots", "fly_shots", "look_ahead", "threat_cone", "high_threat_cone"),
+            "draw_types",
             *("learner_load", "learner_destroy"),
         )
     ),
@@ -207,6 +208,7 @@ def tables() -> dict[str, object]:
         "easy": EASY,
         "debrief": {
             "words": DEBRIEF,
+            "tooLate": TOO_LATE,
             "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
         },
         "features": {name: len(features_of(name)) for name in ("default", "radar", "height")},

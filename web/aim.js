@@ -49,6 +49,6 @@ function aimOf({ sim, fight }, known, seat, time, names, flown) {
   const wait = (ready[seat] - sim.read("engagement").time[0]) * sim.parameters.physics_dt;
   const isGood = ammunition[seat] > 0 && wait <= 0 && zone === names.inside;
   if (!ammunition[seat]) return { words: `no missile left${place}`, isGood };
-  if (!isTracked && known.contact) return { words: "no track: nothing to launch at", isGood };
+  if (!isTracked && known.contacts) return { words: "no track: nothing to launch at", isGood };
   return { words: `${wait > 0 ? `next missile in ${wait.toFixed(1)} s` : "missile ready"}${place}`, isGood };
 }

@@ -26,7 +26,7 @@ class Core {
   constructor(wasm, tables) {
     Object.assign(this, { wasm, tables });
     this.fields = {}; // by the dimensions of the game
-    this.scratch = wasm.malloc(1 << 16);
+    this.scratch = wasm.malloc(1 << 18);
     const map = new Float32Array(fromBase64(tables.envelope).buffer);
     this.floats(wasm.web_envelope(), map.length).set(map);
   }
@@ -82,7 +82,6 @@ function checkParameters(parameters, { defaults, choices, integers, limits, pair
   }
   const pair = pairs.find(([low, high]) => parameters[low] > parameters[high]);
   if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
-  if (parameters.dimensions === 3 && parameters.sensing !== "full") throw new Error("With height there are no sensors.");
 }
 
 /** One engagement. `parameters` are those that differ from the defaults, choices by their names. */

@@ -14,16 +14,14 @@ function heightChosen() {
   const isHigh = element("height").checked;
   element("types").hidden = !isHigh;
   if (!isHigh) return {};
-  element("sensing").checked = false;
+  const sensing = element("sensing").checked ? "radar" : "full";
   for (const seat of SEATS) {
     const player = element(`${seat}-player`);
-    const isPilot = player.value === HUMAN || Object.hasOwn(tables.controllers, player.value);
-    if (isPilot ? tables.sensorPilots.includes(player.value) : policies[player.value].dimensions !== 3) {
-      player.value = HEIGHT_OPPONENT;
-    }
+    const policy = policies[player.value];
+    if (policy && (policy.dimensions !== 3 || policy.sensing !== sensing)) player.value = HEIGHT_OPPONENT;
   }
   return {
-    dimensions: 3, sensing: "full",
+    dimensions: 3,
     ...Object.fromEntries(TYPE_CHOICES.map(({ id, name }) => [name, element(id).value])),
   };
 }

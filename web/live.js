@@ -5,6 +5,7 @@ const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const HEIGHT_COLUMNS = ["z", "climb", "lift"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
+const CONTACT_HEIGHT = ["z", "climb"];
 const IN_MEMORY = 2; // the last source that is a track
 const ZONE_BEARINGS = 48;
 
@@ -72,12 +73,14 @@ class LiveFight extends Fight {
     Object.assign(this, { sim, bodyColumns, slots: new Map(), stamp: 0, games: [null, null], hits: [0, 0] });
     this.flown = sim.hasHeight ? drawnTypes(sim) : null; // types of aircraft and missiles
     this.flyOuts = this.flown ? new FlyOuts(sim, this.flown) : null;
-    this.zones = this.flown ? new FlownZones(this.flyOuts, () => this) : new LiveZones(sim.core, sim, () => this);
+    this.zones = this._zonesOf(() => this);
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
-    this.contacts = contacts.map(() => ({ entries: emptyEntries(CONTACT_COLUMNS) }));
-    this.sides = this.contacts.map(() => null);
+    const contactColumns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
+    this.contactPaths = contacts.map(() => ({ entries: emptyEntries(contactColumns) }));
+    this.sides = this.contactPaths.map(() => null);
+    this.sideZones = this.contactPaths.map((_, seat) => this._zonesOf(() => this.sides[seat]));
     this.note();
   }
 
@@ -86,10 +89,18 @@ class LiveFight extends Fight {
     return this.sim.read("engagement").time[0] * this.sim.parameters.physics_dt;
   }
 
+  /** Returns the launch zones of a picture of the fight. */
+  _zonesOf(fightNow) {
+    return this.flyOuts ? new FlownZones(this.flyOuts, fightNow) : new LiveZones(this.sim.core, this.sim, fightNow);
+  }
+
   /** Returns a seat's present knowledge of the fight. */
   knownTo(seat) {
-    const zones = new LiveZones(this.sim.core, this.sim, () => this.sides[seat]);
-    const known = this.contacts.map((contact, side) => ({ contact, graph: this.beliefs[side], zones }));
+    const zones = this.sideZones[seat];
+    const known = this.contactPaths.map((contact, side) => {
+      const { heard: levels, bearing: bearings } = contact.entries;
+      return { contacts: [contact], receivers: [[{ levels, bearings }]], graphs: [this.beliefs[side]], zones };
+    });
     this.sides[seat] = new SideFight({ ...this, known }, seat);
     return this.sides[seat];
   }
@@ -274,7 +285,7 @@ class LiveFight extends Fight {
     const contacts = this.sim.read("contact");
     const seen = this.sim.observe();
     const { view } = this.sim.core.tables;
-    this.contacts.forEach(({ entries }, seat) => {
+    this.contactPaths.forEach(({ entries }, seat) => {
       const look = (name) => seen[seat][view[name]];
       const own = Math.atan2(fighters.s[seat], fighters.c[seat]);
       const row = {
@@ -284,6 +295,7 @@ class LiveFight extends Fight {
         heading: Math.atan2(contacts.s[seat], contacts.c[seat]),
         speed: contacts.v[seat],
         source: contacts.source[seat],
+        ...(contacts.z ? { z: contacts.z[seat], climb: Math.asin(contacts.u[seat]) } : {}),
         age: contacts.age[seat] * this.sim.parameters.physics_dt,
         heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
         bearing: own + Math.atan2(look("receiver_left"), look("receiver_ahead")),
@@ -298,7 +310,7 @@ class LiveFight extends Fight {
     return {
       fighters: this.fighters.map((fighter) => ({ length: length(fighter), died: fighter.died })),
       missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
-      contacts: this.contacts.map(length),
+      contacts: this.contactPaths.map(length),
       slots: new Map(this.slots),
       hits: this.hits,
     };
@@ -316,7 +328,7 @@ class LiveFight extends Fight {
       cut(this.missiles[index], length);
       this.missiles[index].fate = fate;
     });
-    mark.contacts.forEach((length, seat) => cut(this.contacts[seat], length));
+    mark.contacts.forEach((length, seat) => cut(this.contactPaths[seat], length));
     this.slots = new Map(mark.slots);
     this.hits = mark.hits;
     this.stamp += 1;

@@ -94,13 +94,12 @@ function leaveLessons() {
 /** Shows another session. */
 function take(next) {
   session?.destroy();
-  lookout?.destroy?.();
   session = next;
   hands.lever = undefined;
   hands.letGo();
   [rewinding, counted, overSince, daily] = [false, null, 0, null];
   const [human] = session.humans;
-  lookout = human === undefined ? null : session.sim.hasHeight ? new HeightLookout(session, human) : new Lookout(human);
+  lookout = human === undefined ? null : new Lookout(human, tables.debrief.tooLate);
   settings.picture = "truth";
   renew();
   showLadder();

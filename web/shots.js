@@ -98,9 +98,11 @@ class FlownZones {
 
   /** Returns R_aero and R_NEZ around a seat's state, [{x, y} …] each; none without a missile or before they are found. */
   at(time, seat, own) {
-    const { fighters } = this.fightNow();
-    if (own.ammo === 0 || fighters.some((fighter) => isDead(fighter, time))) return [];
-    this._advance(time);
+    const fight = this.fightNow();
+    const states = fight.states(time);
+    const isBlind = states.some(({ tracked }) => tracked === false);
+    if (own.ammo === 0 || isBlind || fight.fighters.some((fighter) => isDead(fighter, time))) return [];
+    this._advance(states);
     return (this.found[seat] ?? []).map((ranges) => ranges.map((range, i) => {
       const angle = own.heading + (2 * Math.PI * i) / ranges.length;
       return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
@@ -108,14 +110,13 @@ class FlownZones {
   }
 
   /** Goes on with the search, of one seat after the other. */
-  _advance(time) {
+  _advance(states) {
     this.debt = Math.max(this.debt - BUDGET, 0); // ms that the last time took too long
     if (this.debt) return;
     const begin = performance.now();
     do {
       if (!this.search) {
         this.seat = 1 - this.seat;
-        const states = this.fightNow().states(time);
         this.search = this.flyOuts.zone(this.seat, states[this.seat], states[1 - this.seat]);
       }
       const { done, value } = this.search.next();

@@ -94,6 +94,16 @@ function setTypes(core, game) {
   }));
 }
 
+/** Returns the parameters of a game with the types that a fight has drawn, without their factors; none in the plane. */
+function flownTypes(sim) {
+  if (!sim.hasHeight) return {};
+  const ofSide = ({ aircraft, missiles: [missile] }, side) => ({
+    [`${SEATS[side]}_aircraft`]: aircraft,
+    ...(sim.game.loads[side].length ? {} : { [`${SEATS[side]}_missile`]: missile }),
+  });
+  return Object.assign({ aircraft_spread: 0, missile_spread: 0 }, ...drawnTypes(sim).map(ofSide));
+}
+
 /** Returns what each side of a fight flies: {aircraft, missiles: names of its load's types, burns: motor times [s]}. */
 function drawnTypes(sim) {
   const { core, game } = sim;

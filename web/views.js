@@ -12,9 +12,8 @@ class Views {
 
   /** Shows another fight as a whole. */
   reset() {
-    const { settings, fights: { truth } } = this;
-    if (!truth.hasHeight) this.graph.reset();
-    else if (settings.view === "spacetime") settings.view = "plane";
+    const { settings } = this;
+    this.graph.reset();
     this.camera.reset();
     this.plane.view.scale = 0;
     settings.follow = "both";
@@ -27,14 +26,13 @@ class Views {
       this.isBlind = true;
       return NO_CAMERA;
     }
-    if (view === "spacetime" && this.fights.truth.hasHeight) return "With height there is no space-time graph.";
     settings.view = settings.view === view ? "plane" : view;
     return "";
   }
 
   /**
    * Draws the view of the settings, `since` seconds after the end; returns the lines of its caption. The
-   * graph needs a fight in the plane, and a fighter that lives in it.
+   * graph needs a fighter that lives.
    */
   draw(time, since, hasGraph) {
     const { settings, fights: { truth } } = this;
@@ -45,7 +43,6 @@ class Views {
     element("graph").hidden = view !== "spacetime";
     element("camera").hidden = element("camera-labels").hidden = view !== "camera";
     element("stage").classList.toggle("high", truth.hasHeight);
-    element("view").hidden = truth.hasHeight;
     element("view-camera").hidden = this.isBlind;
     element("view-camera").setAttribute("aria-pressed", view === "camera");
     if (hasSide) this.side.draw(time);

@@ -19,9 +19,7 @@ from midrange_puffer.game.parameters import (
     EASY,
     HUMAN,
     LADDER,
-    RADAR,
     WINGMEN,
-    has_height,
     is_team,
     sizes_of,
 )
@@ -180,8 +178,7 @@ def load_contestants(
         the policies among them were trained for, overridden by those given.
 
     Raises:
-        UsageError: Models cannot be used, or were trained for different games, or a human cannot
-            fly this one.
+        UsageError: Models cannot be used, or were trained for different games.
     """
     texts = [options.red, options.blue]
     players, parameters = load_players(
@@ -189,12 +186,6 @@ def load_contestants(
     )
     contestants: list[Contestant | list[Contestant]] = [players[text] for text in texts]
     names = [shown(title(text)) for text in texts]
-    is_plain = not is_team(parameters) and parameters["sensing"] != RADAR
-    if HUMAN in texts and has_height(parameters) and not is_plain:
-        raise UsageError(
-            "with dimensions = 3 a human flies one against one with full information; watch others "
-            "with --red and --blue"
-        )
     if not is_team(parameters):
         if options.wingmen != WINGMEN:
             raise UsageError(

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -33,6 +33,8 @@ class Course:
         x, y: Position [m].
         speed: [m/s]
         heading: Counter-clockwise from +x [rad].
+        z: With height: height [m]; empty in the plane, as is the next one.
+        climb: Angle of the climb [rad].
     """
 
     times: list[float] = field(default_factory=list)
@@ -40,6 +42,8 @@ class Course:
     y: list[float] = field(default_factory=list)
     speed: list[float] = field(default_factory=list)
     heading: list[float] = field(default_factory=list)
+    z: list[float] = field(default_factory=list)
+    climb: list[float] = field(default_factory=list)
 
     def at(self, time: float) -> int | None:
         """Returns the index of the last entry not after `time`; None before the first."""
@@ -79,10 +83,44 @@ def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: 
         path.times.append(time)
         for name in ("x", "y", "heading", "speed"):
             getattr(path, name).append(float(state[name][place]))
+        if "z" in state:
+            path.z.append(float(state["z"][place]))
+            path.climb.append(climb_angle(float(state["vz"][place]), path.speed[-1]))
         path.source.append(int(state["source"][place]))
         path.age.append(float(state["age"][place] * sim.parameters["physics_dt"]))
         path.heard.append(level)
         path.bearing.append(bearing)
+
+
+def climb_angle(rise: float, speed: float) -> float:
+    """Returns the angle of a climb [rad] from the speed upward and the speed [m/s]; 0 at rest."""
+    return math.asin(min(max(rise / max(speed, 1e-3), -1.0), 1.0))
+
+
+def quality(source: int, age: float) -> tuple[bool, bool, float]:
+    """Returns the order of contacts: those with a track are best, and of several the one seen last.
+
+    Args:
+        source: An index into `SOURCES`.
+        age: Time since the enemy was last seen, in any unit.
+    """
+    return source in TRACKS, source != UNSEEN, -age
+
+
+def best_contact(contacts: Sequence[ContactPath]) -> ContactPath:
+    """Returns a side's belief about one enemy over time, from its fighters' contacts with it.
+
+    At each time it is the best by `quality`. The warnings are left out: they are of
+    one fighter.
+    """
+    best = ContactPath(fighter=contacts[0].fighter, enemy=contacts[0].enemy)
+    lists = [name for name, values in vars(contacts[0]).items() if isinstance(values, list)]
+    for i in range(len(contacts[0].times)):
+        chosen = max(contacts, key=lambda path: quality(path.source[i], path.age[i]))
+        for name in lists:
+            if name not in ("heard", "bearing") and (values := getattr(chosen, name)):
+                getattr(best, name).append(values[i])
+    return best
 
 
 def contact_places(sim: Simulation) -> dict[tuple[int, int], tuple[int, ...]]:

@@ -12,6 +12,7 @@ from midrange_puffer.game.contacts import (
     MEMORY,
     ContactPath,
     Course,
+    climb_angle,
     contact_places,
     note_contacts,
 )
@@ -49,15 +50,12 @@ class BodyPath(Course):
         rudder: Position, -1 (right) to 1 (left).
         load: Lateral acceleration, positive to the left [g]. With height it is the mean since the
             entry before, and so is `lift`.
-        z: With height: height [m]; empty in the plane, as are the next two.
-        climb: Angle of the climb [rad].
-        lift: The upward part of the acceleration by lift, 1 in level flight [g].
+        lift: With height: the upward part of the acceleration by lift, 1 in level flight [g]; empty
+            in the plane.
     """
 
     rudder: list[float] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
-    z: list[float] = field(default_factory=list)
-    climb: list[float] = field(default_factory=list)
     lift: list[float] = field(default_factory=list)
 
     def place(self, index: int = -1) -> tuple[float, ...]:
@@ -379,7 +377,7 @@ class Paths:
             path.load.append(load)
             return
         path.z.append(float(bodies["z"][index]))
-        path.climb.append(math.asin(np.clip(bodies["vz"][index] / path.speed[-1], -1, 1)))
+        path.climb.append(climb_angle(float(bodies["vz"][index]), path.speed[-1]))
         left, up = _loads(path, self._sim.parameters["gravity"])
         path.load.append(left)
         path.lift.append(up)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.game.contacts import Course, climb_angle
 from midrange_puffer.game.envelope import (
     EVASIONS,
     PLAIN,
@@ -18,8 +19,7 @@ from midrange_puffer.game.envelope import (
 )
 from midrange_puffer.game.flown_types import varied
 from midrange_puffer.game.parameters import Parameters, sizes_of
-from midrange_puffer.game.paths import FighterPath, Types
-from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.paths import Types
 from midrange_puffer.game.types import AIRCRAFT, MISSILE
 
 
@@ -45,18 +45,22 @@ class Flights(NamedTuple):
     speed: np.ndarray
 
 
-def flight_of(sim: Simulation, number: int) -> Flight:
-    """Returns the present flight of a fighter of the first engagement."""
-    fighters = sim.fighters
-    x, y, z, heading, rise, speed = (
-        float(fighters[name][0, number]) for name in ("x", "y", "z", "heading", "vz", "speed")
-    )
-    climb = math.asin(min(max(rise / max(speed, 1.0), -1.0), 1.0))
-    return Flight(x, y, z, heading, climb, speed)
+def flight_of(state: Mapping[str, np.ndarray], place: tuple[int, ...]) -> Flight:
+    """Returns a fighter's flight, or that of a contact as believed; in the plane its height is 0.
+
+    Args:
+        state: `Simulation.fighters` or `Simulation.contacts`.
+        place: Its index in these arrays.
+    """
+    x, y, heading, speed = (float(state[name][place]) for name in ("x", "y", "heading", "speed"))
+    if "z" not in state:
+        return Flight(x, y, 0.0, heading, 0.0, speed)
+    climb = climb_angle(float(state["vz"][place]), speed)
+    return Flight(x, y, float(state["z"][place]), heading, climb, speed)
 
 
-def flight_at(path: FighterPath, time: float) -> Flight:
-    """Returns a fighter's flight at the last entry of its path up to a time [s]."""
+def flight_at(path: Course, time: float) -> Flight:
+    """Returns the flight at the last entry of a path with height up to a time [s]."""
     i = path.at(time + 1e-6) or 0
     return Flight(path.x[i], path.y[i], path.z[i], path.heading[i], path.climb[i], path.speed[i])
 

@@ -26,8 +26,9 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.acmi import HEADER, MOST_IDS, Frames, bookmark, frame_lines
 from midrange_puffer.replays.replay import Replay
+from midrange_puffer.system import LOOPBACK
 
-LOOPBACK, PORT = "127.0.0.1", 42674  # where Tacview looks first
+PORT = 42674  # where Tacview looks first
 MOST_PORT = 65535
 HELLO = b"XtraLib.Stream.0\nTacview.RealTimeTelemetry.0\n"
 NAME = b"midrange_puffer"

@@ -26,7 +26,7 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.records import DRAW, RED_WINS, outcome_words
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.replays.session import copy_bodies
+from midrange_puffer.replays.crews import copy_bodies
 from midrange_puffer.serve.fields import LISTS, LOADED, Body, Field
 
 DIGITS = 3  # after the point

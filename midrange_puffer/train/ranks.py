@@ -39,6 +39,7 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from midrange_puffer.errors import UserError
+from midrange_puffer.system import LOOPBACK
 from midrange_puffer.train.own_folder import OwnFolder
 
 Value = TypeVar("Value")
@@ -52,7 +53,6 @@ END_WAIT = 10.0
 PATIENCE = timedelta(hours=6)
 
 UNNAMED = "none"  # torchrun's --rdzv-id by default
-LOOPBACK = "127.0.0.1"
 # Environment variables of ranks: the folder where they find each other, the launcher's process.
 FOLDER, PROCESS = "MIDRANGE_RANKS_FOLDER", "MIDRANGE_RANKS_LAUNCHER"
 POLL = 1.0  # s between two looks at the launcher

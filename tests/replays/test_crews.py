@@ -12,8 +12,9 @@ from midrange_puffer.game.observation import team_rows
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.targets import enemies_of, nearest_nose, shot_at
 from midrange_puffer.policies.contestants import load_contestant
+from midrange_puffer.replays.crews import PilotCrew
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.replays.session import HUMAN, PilotCrew, Session
+from midrange_puffer.replays.session import HUMAN, Session
 
 SIZES = [(2, 2), (4, 3), (8, 8)]
 

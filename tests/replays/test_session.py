@@ -15,8 +15,9 @@ from midrange_puffer.game.actions import PLANE
 from midrange_puffer.game.parameters import EASY, resolve
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.replays import session as fight_session
+from midrange_puffer.replays.crews import FIRE
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.replays.session import FIRE, HUMAN, TIME_SCALES, Session
+from midrange_puffer.replays.session import HUMAN, TIME_SCALES, Session
 from midrange_puffer.show.engagement_plot import record_engagement
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}

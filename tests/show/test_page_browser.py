@@ -11,7 +11,8 @@ from replays import record
 from midrange_puffer import Simulation
 from midrange_puffer.replays.replay import Recorder
 from midrange_puffer.show.page import render, write_page
-from midrange_puffer.show.page.content import collect, pack
+from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.page.packing import pack
 
 pytestmark = NEEDED
 

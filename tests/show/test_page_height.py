@@ -14,7 +14,8 @@ from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surel
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.show.heights import HIGHEST, SHADES
 from midrange_puffer.show.page import ASSETS, write_page
-from midrange_puffer.show.page.content import BEARINGS, FLOWN_BEARINGS, collect
+from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.page.zones import BEARINGS, FLOWN_BEARINGS
 
 # Of the International Standard Atmosphere (ISO 2533): height [m], speed of sound [m/s].
 SOUND = ((0, 340.29), (5000, 320.53), (10_000, 299.46), (11_000, 295.07), (20_000, 295.07))
@@ -137,7 +138,7 @@ def test_the_view_from_the_side_has_red_at_the_left_and_heights_to_scale(page, r
 
 
 @NEEDED
-def test_views_that_height_lacks_are_left_out(page):
+def test_there_is_no_picture_of_a_side_without_sensors(page):
     for element in ("picture", "graph"):
         assert not is_shown(page, element)
     assert "at its present height, course and speed" in text(page, "caption")

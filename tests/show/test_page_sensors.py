@@ -11,7 +11,8 @@ from scenes import BLUE, RED
 from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.page import render
-from midrange_puffer.show.page.content import collect, pack
+from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.page.packing import pack
 
 TIMES = range(0, 70, 7)  # s of the fight that are looked at
 
@@ -36,13 +37,18 @@ def show(window, content, folder):
 
 
 def test_the_contacts_are_the_fights(notch_fight, content):
-    for packed, path in zip(content["known"], notch_fight.paths.contacts, strict=True):
-        found = columns(packed["contact"])
-        assert set(found) == {
-            *("times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"),
-        }
+    for known, path in zip(content["known"], notch_fight.paths.contacts, strict=True):
+        [packed] = known["contacts"]
+        found = columns(packed)
+        assert set(found) == {"times", "x", "y", "heading", "speed", "source", "age"}
         for name, values in found.items():
             np.testing.assert_array_equal(values, np.float32(getattr(path, name)))
+        levels, bearings = unpack(known["levels"])[0, 0], unpack(known["bearings"])[0, 0]
+        np.testing.assert_allclose(levels, path.heard, atol=1e-4)
+        heard = np.flatnonzero(path.heard)
+        assert len(heard) > 0
+        np.testing.assert_array_equal(np.flatnonzero(np.isfinite(bearings)), heard)
+        np.testing.assert_allclose(bearings[heard], np.array(path.bearing)[heard], atol=2e-4)
 
 
 def test_there_are_zones_where_there_is_a_track(notch_fight, content):

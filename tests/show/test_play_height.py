@@ -10,6 +10,7 @@ from keyboard import SIZE, Gamepad, Player
 from policies import random_policy
 
 from midrange_puffer.commands import play
+from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.game.parameters import EASY, LADDER
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts
@@ -17,7 +18,7 @@ from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zone_of
-from midrange_puffer.show.play.loop import launch_words
+from midrange_puffer.show.play.launch import launch_words
 from midrange_puffer.show.play.overlay import draw_help
 from midrange_puffer.show.play.threats import Threat, advice, find_threats
 from midrange_puffer.show.view.canvas import Canvas
@@ -72,8 +73,9 @@ def test_the_help_has_the_keys_of_height(monkeypatch):
     draw_help(pygame.Surface(SIZE), has_height=True)
     assert {"T  G", "Page Up  Down", "X", "V", "E", "O"} <= set(written)
     assert "F" not in written
-    draw_help(pygame.Surface(SIZE))
-    assert {"V", "E", "F"} <= set(written)
+    assert "Tab" not in written
+    draw_help(pygame.Surface(SIZE), in_team=True, has_height=True, has_sensors=True)
+    assert {"T  G", "Tab", "Q", "X", "V", "E", "F"} <= set(written)
 
 
 LOADED = {"red_missiles": "medium:1,long:2", "blue_missiles": "short:2,medium:1"}
@@ -245,3 +247,61 @@ def test_a_policy_flies_against_a_human():
     for start in range(0, 40, 5):
         assert (given[start : start + 5, :3] == given[start, :3]).all()
     assert len(np.unique(given[:, 1])) > 1
+
+
+# Teams and sensors
+
+TEAMS = HEIGHT | {"red_size": 2, "blue_size": 2}
+RADAR = HEIGHT | {"sensing": "radar"}
+
+
+def test_a_wingman_flies_until_the_human_takes_over():
+    player = Player(size=SIZE, **TEAMS)
+    session = player.session
+
+    def commands() -> list[float]:
+        return session.sim.core.read("fighter")["climb_command"][0, :2].tolist()
+
+    player.down(pygame.K_g)
+    player.wait(1)
+    assert commands()[0] == -1 < commands()[1]
+    player.press(pygame.K_TAB)
+    assert session.humans == [1]
+    player.wait(1)
+    assert commands()[1] == -1 < commands()[0]
+
+
+@pytest.mark.parametrize("game", [TEAMS, RADAR, TEAMS | RADAR], ids=["teams", "radar", "both"])
+def test_the_last_line_judges_a_shot_at_the_target_as_known(game):
+    """The same as fly-outs of the types at the target, with sensors where it is believed."""
+    near = {"start_range_min": 18_000, "start_range_max": 22_000, "start_off_boresight_max_deg": 0}
+    player = Player(size=SIZE, **game, **near)
+    session, lines = player.session, set()
+    for _ in range(12):
+        player.wait(1)
+        if session.over or not player.fighter(0)["alive"]:
+            break
+        hits, target = player.game._lookout.shots[0], session.target(0)
+        words = launch_words(session, 0, hits)
+        contacts = [c for c in session.paths.contacts if (c.fighter, c.enemy) == (0, target)]
+        if contacts and contacts[0].source[-1] not in TRACKS:
+            assert hits == {}
+        elif target is not None:
+            assert any(word in words for word in ("saves", "flies on", "misses"))
+            assert ("red_size" in game) == (f"at blue_{target - 2}" in words)
+            lines.add(words)
+    assert lines
+
+
+def test_with_sensors_the_window_shows_only_what_the_side_knows():
+    """A fight in which the enemy is out of sight is drawn alike, wherever the enemy is."""
+    pictures = []
+    for z in (3_000, 9_000):
+        player = Player(size=SIZE, blue="straight", **RADAR)
+        player.press(pygame.K_SPACE)
+        player.session.sim.set_fighter(0, 0, x=0, y=0, z=6_000, heading_deg=180)
+        player.session.sim.set_fighter(0, 1, x=60_000, y=0, z=z, heading_deg=90)
+        player.wait(0.5)
+        player.game._draw()
+        pictures.append(pygame.image.tobytes(player.game._renderer.surface, "RGB"))
+    assert pictures[0] == pictures[1]

@@ -13,9 +13,10 @@ from midrange_puffer.game.paths import Paths
 from midrange_puffer.names import shown
 from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.canvas import Camera, grid_spacing
-from midrange_puffer.show.view.moment import curves, moment
+from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.plane import GUTTER, grid_lines
 from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.states import curves
 from midrange_puffer.show.view.status import HEIGHT as BAR
 
 SIZE = (800, 600)

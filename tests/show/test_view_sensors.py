@@ -19,8 +19,9 @@ from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.view import PLANE, SPACETIME
 from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.film import write_film
-from midrange_puffer.show.view.moment import Contact, moment
+from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.states import Contact
 from midrange_puffer.show.view.status import HEIGHT as BAR
 
 SIZE = (640, 480)

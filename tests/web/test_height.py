@@ -2,13 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
-from look_ahead import Ahead
 from web_page import COMPILER, NODE, Core
 
+from midrange_puffer.game.contacts import TRACKS, believed
 from midrange_puffer.game.shots import FlyOuts, flight_of, if_it_flies_on, surely
+from midrange_puffer.game.spacetime import SpaceTime, spacetime
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.threats import advice, threat_of, urgency
+from midrange_puffer.show.play.threats import advice, find_threats
 
 pytestmark = [COMPILER, NODE]
 
@@ -35,7 +37,7 @@ def flown(core) -> list[dict]:
     return core.run(
         """
         const session = new Session(core, { ...told.fight, policies });
-        const lookout = new HeightLookout(session, 0);
+        const lookout = new Lookout(0, tables.debrief.tooLate);
         const found = [];
         for (const decisions of told.moments) {
           while (session.controls.length < decisions && !session.isOver) session.step();
@@ -45,10 +47,9 @@ def flown(core) -> list[dict]:
           const search = flyOuts.zone(1, states[1], states[0]);
           let step = search.next();
           while (!step.done) step = search.next();
-          const { inbound, survives } = lookout.ahead.look();
-          lookout.look();
+          lookout.look(fight, fight);
           found.push({
-            hash: session.sim.fightHash.toString(16), inbound, survives, zone: step.value,
+            hash: session.sim.fightHash.toString(16), graph: fight.graphs[0].at(), zone: step.value,
             hits: [0, 1].map((side) => flyOuts.hits(side, states[side], states[1 - side])),
             warning: lookout.warning,
           });
@@ -69,35 +70,98 @@ def session_at(decisions: int) -> Session:
     return session
 
 
-def test_missiles_that_come_and_escapes_are_those_of_the_look_ahead(flown):
+def assert_same_graph(told: dict, graph: SpaceTime) -> None:
+    """Checks a scene of the page against the package's graph, to rounding."""
+
+    def points(paths: list) -> np.ndarray:
+        rows = [[[point[axis] for axis in "xyz"] for point in path] for path in paths]
+        return np.array(rows, float)  # JSON has null for not-a-number
+
+    for name in ("fronts", "shots"):
+        expected = getattr(graph, name)
+        if expected is None:
+            assert np.isnan(points(told[name])).all()
+        else:
+            np.testing.assert_allclose(points(told[name]), expected, atol=1.0)
+    for path, expected in zip(
+        [told["own"], *told["escapes"]], [graph.own, *graph.escapes], strict=True
+    ):
+        [found] = points([path])
+        np.testing.assert_allclose(found, expected[: len(found)], atol=1.0)
+
+
+def test_the_graph_and_the_warnings_are_those_of_the_package(flown):
     words = set()
     session = session_at(0)
     for decisions, found in zip(MOMENTS, flown, strict=False):
         while len(session.recorder) < decisions:
             session.step()
-        assert f"{session.sim.fight_hash():x}" == found["hash"]
-        inbound, survives = Ahead(session, 0).look()
-        assert found["survives"] == survives
-        assert len(found["inbound"]) == len(inbound)
-        for told, missile in zip(found["inbound"], inbound, strict=True):
-            assert (told["slot"], told["harmless"]) == (missile.slot, missile.harmless)
-            assert told["hit"] == pytest.approx(missile.hit)
-        threats = sorted(
-            (threat_of(session.sim, 0, look.slot, look.hit, look.harmless) for look in inbound),
-            key=urgency,
-        )
+        sim = session.sim
+        assert f"{sim.fight_hash():x}" == found["hash"]
+        graph = spacetime(sim)
+        assert_same_graph(found["graph"], graph)
+        threats = find_threats(sim, graph)
         if not threats:
             assert found["warning"] is None
             continue
         said = found["warning"]["text"].lower().replace(" at", "").replace(",", "")
         assert said == " ".join(threats[0].words.lower().split())
-        height = float(session.sim.fighters["z"][0, 0])
-        expected = advice(threats, height, is_late=not survives) or "as long as you run"
+        height = float(sim.fighters["z"][0, 0])
+        missed = [missile.escape_miss for missile in graph.missiles if missile.target == 0]
+        is_late = not any(all(misses[way] > 0 for misses in missed) for way in (0, 1))
+        expected = advice(threats, height, is_late) or "as long as you run"
         assert found["warning"]["advice"] == expected
         words.add(found["warning"]["advice"])
     assert len(flown) > 4
-    assert any(found["inbound"] for found in flown)
     assert any(text.startswith("dive, and turn") for text in words)
+
+
+def test_with_sensors_a_side_has_contacts_graphs_and_shots_as_in_the_package(core):
+    game = GAME | {"sensing": "radar", "blue_missiles": "", "aircraft_spread": 0.1}
+    flown = core.run(
+        """
+        const session = new Session(core, { ...told.fight, policies });
+        const lookout = new Lookout(0, "late");
+        const found = [];
+        for (const decisions of told.moments) {
+          while (session.controls.length < decisions && !session.isOver) session.step();
+          if (session.isOver) break;
+          const known = session.fight.knownTo(0);
+          lookout.look(session.fight, known);
+          const [contact] = known.contacts;
+          found.push({
+            hash: session.sim.fightHash.toString(16), hits: lookout.hits,
+            graph: known.graphs[0].at(),
+            contact: mapValues(contact.entries, (values) => values.at(-1)),
+          });
+        }
+        answer(found);
+        """,
+        {
+            "fight": {"players": ("human", "ace"), "seed": 3, "parameters": game},
+            "moments": list(MOMENTS),
+        },
+    )
+    session = Session(("human", "ace"), seed=3, **game)
+    sources = set()
+    for decisions, found in zip(MOMENTS, flown, strict=False):
+        while len(session.recorder) < decisions:
+            session.step()
+        sim, paths = session.sim, session.paths
+        assert f"{sim.fight_hash():x}" == found["hash"]
+        assert_same_graph(found["graph"], spacetime(believed(sim, 0, 0)))
+        contact = paths.contacts[0]
+        for name in ("x", "y", "z", "climb", "speed", "age", "heard", "source"):
+            assert found["contact"][name] == pytest.approx(getattr(contact, name)[-1], abs=1e-4)
+        if contact.source[-1] in TRACKS:
+            bodies = flight_of(sim.fighters, (0, 0)), flight_of(sim.contacts, (0, 0))
+            hits = FlyOuts(sim.parameters, paths.types).hits(0, *bodies)
+            assert found["hits"] == [*hits.values()]
+        else:
+            assert found["hits"] == [False]
+        sources.add(contact.source[-1])
+    assert len(flown) > 4
+    assert sources & set(TRACKS)
 
 
 def test_shots_hit_as_those_of_the_package(flown):
@@ -107,7 +171,7 @@ def test_shots_hit_as_those_of_the_package(flown):
         while len(session.recorder) < decisions:
             session.step()
         fly_outs = fly_outs or FlyOuts(session.sim.parameters, session.paths.types)
-        flights = [flight_of(session.sim, number) for number in (0, 1)]
+        flights = [flight_of(session.sim.fighters, (0, number)) for number in (0, 1)]
         for side in (0, 1):
             own, enemy = flights[side], flights[1 - side]
             expected = [*fly_outs.hits(side, own, enemy).values()]

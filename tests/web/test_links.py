@@ -125,7 +125,7 @@ def test_a_damaged_link_is_refused(core):
         ({"players": ("human", "notcher")}, "That pilot needs sensors."),
         ({"engagement": 2**31}, "There is no start 2147483648, 0."),
         ({"seed": 2**60}, "There is no seed"),
-        ({"parameters": {"dimensions": 3, "sensing": "radar"}}, "With height there are no sensors"),
+        ({"parameters": {"dimensions": 3, "sensing": "sonar"}}, "damaged"),
         ({"parameters": {"dimensions": 4}}, "dimensions = 4 is not possible."),
         *(
             ({"parameters": {"dimensions": 3, name: text}}, f"“{text}” is not possible as types")

@@ -18,6 +18,7 @@ def page(newcomer):
     click(newcomer, "lesson-end")
     choose(newcomer, "blue-player", "crank")
     choose(newcomer, "height", True)
+    newcomer.frame()  # which fills the table of the numbers
     return newcomer
 
 
@@ -66,14 +67,31 @@ def test_fingers_climb_and_set_the_throttle(phone):
     phone.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
-def test_the_graph_gives_way_to_the_fight_with_height(page):
-    """The page draws on: with height there is no graph, so the view is again that from above."""
+def test_the_graph_shows_fights_of_both_games(page):
+    press(page, "KeyV")
+    until(lambda: is_shown(page, "graph") and not is_shown(page, "side"))
+    assert "at any height" in text(page, "caption")
+    assert colour_count(page, "graph") > 20
     choose(page, "height", False)
+    until(lambda: "Cone:" in text(page, "caption") and "any height" not in text(page, "caption"))
+    choose(page, "height", True)
+    until(lambda: "any height" in text(page, "caption"))
+    press(page, "KeyV")
+    until(lambda: is_shown(page, "side") and not is_shown(page, "graph"))
+    assert page.errors == []
+
+
+def test_sensors_show_what_the_human_knows(page):
+    choose(page, "start-range", 30)
+    choose(page, "off-nose", 0)
+    choose(page, "sensing", True)
+    until(lambda: text(page, "range-line").endswith("on radar"))
+    assert status(page)["height"][1].endswith(" km")
+    assert status(page)["load"][1] == "–"
     press(page, "KeyV")
     until(lambda: is_shown(page, "graph"))
-    choose(page, "height", True)
-    until(lambda: is_shown(page, "side") and not is_shown(page, "graph"))
-    until(lambda: seconds(page) > 0.3)
+    press(page, "KeyC")
+    until(lambda: is_shown(page, "camera"))
     assert page.errors == []
 
 
@@ -84,14 +102,12 @@ def test_a_policy_of_the_plane_is_replaced_by_a_pilot(page):
     chosen = "document.getElementById('blue-player').value"
     assert page.evaluate(chosen) == "ace"
     choose(page, "blue-player", "notcher")
-    assert page.evaluate(chosen) == "ace"
+    until(lambda: page.evaluate("document.getElementById('sensing').checked"))
     choose(page, "red-aircraft", "heavy")
     until(lambda: seconds(page) > 0.3)
 
 
 def test_the_camera_shows_the_fight_and_turns(page):
-    press(page, "KeyV")  # there is no graph
-    assert "no space-time graph" in text(page, "message")
     press(page, "KeyC")
     until(lambda: is_shown(page, "camera"))
     assert not is_shown(page, "side")

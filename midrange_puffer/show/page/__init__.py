@@ -33,7 +33,6 @@ def write_page(
 
     Raises:
         ReplayError: The replay gives other states than recorded.
-        UsageError: The fight has height, and teams or sensors.
         WriteError: The file could not be written.
     """
     write_whole(Path(path), render(collect(replay, progress)).encode())

@@ -7,9 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.system import LOOPBACK
 
 SHIPPED = Path(__file__).with_name("midrange.html.gz")  # written by `make ship-web`
-LOOPBACK, PORT = "127.0.0.1", 42675  # the port stays, so that the browser finds kept results
+PORT = 42675  # it stays, so that the browser finds kept results
 CLIENT_PATIENCE = 10  # most seconds that a client may take for a request
 
 

@@ -14,7 +14,7 @@ from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
-from midrange_puffer.show.view.moment import minutes
+from midrange_puffer.show.view.states import minutes
 
 AWAY = math.radians(60)  # least angle off the launcher at which a target has turned away
 LAST = 3  # things that a fighter did, which are told

@@ -1,23 +1,21 @@
 """The window in which humans fly: events, frames, and all keys but the flight controls."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
-from midrange_puffer.game.shots import if_it_flies_on, surely
 from midrange_puffer.game.targets import enemies_of
-from midrange_puffer.game.types import MISSILE
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.inputs import FIGHTER, FIRE, KIND, TARGET, Hands, hands_of
+from midrange_puffer.show.play.launch import launch_words
 from midrange_puffer.show.play.overlay import draw_debrief, draw_help, draw_notice, draw_warning
 from midrange_puffer.show.play.threats import Lookout, Threat, advice
 from midrange_puffer.show.view import PLANE
@@ -326,7 +324,7 @@ class Game(Viewer):
                 words = advice(threats, height, self._lookout.late[side])
                 draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
-            draw_help(surface, self._is_team, self._has_height)
+            draw_help(surface, self._is_team, self._has_height, self._has_sensors)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
@@ -406,48 +404,6 @@ class Game(Viewer):
             return f"red {counts[RED_WINS]}   draws {counts[DRAW]}   blue {counts[RED_WINS + 1]}"
         won, lost = counts[RED_WINS + side], counts[RED_WINS + 1 - side]
         return f"won {won}   drawn {counts[DRAW]}   lost {lost}"
-
-
-def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None = None) -> str:
-    """Returns in words when a fighter may launch, and in teams its target.
-
-    Args:
-        session: The fights.
-        fighter: The fighter's number.
-        hits: With height, whether a missile fired now hits, as of `Lookout.shots`.
-    """
-    state = {name: values[0, fighter] for name, values in session.sim.fighters.items()}
-    sizes = session.paths.sizes
-    if not state["alive"]:
-        missiles = session.sim.missiles
-        flying = int((missiles["active"][0] & (missiles["owner"][0] == fighter)).sum())
-        if not flying or session.over:
-            return "shot down"
-        return f"shot down; {flying} of your missiles still fly: the fight goes on until they end"
-    if not state["ammo"]:
-        return "no missile left"
-    contacts = [contact for contact in session.paths.contacts if contact.fighter == fighter]
-    if contacts and not any(contact.source[-1] in TRACKS for contact in contacts):
-        return "no track: nothing to launch at"
-    wait = state["wait"] * session.sim.parameters["physics_dt"]
-    words = f"next missile in {wait:.1f} s" if wait else "missile ready"
-    if len(left := session.missiles_left(fighter)) > 1:
-        kind = session.kind(fighter)
-        name, _ = session.paths.types[MISSILE][int(fighter >= sizes[0])][kind]
-        words = f"{name}, {left[kind]} left, {f'in {wait:.1f} s' if wait else 'ready'}"
-    if hits and not session.over:
-        return f"{words}: {_outlook(hits)}"
-    target = session.target(fighter)
-    if max(sizes) == 1 or target is None:
-        return words
-    return f"{words}, at {callsigns(sizes)[target]}"
-
-
-def _outlook(hits: Mapping[str, bool]) -> str:
-    """Returns in words whether a missile fired now hits."""
-    if surely(hits):
-        return "no turn saves the enemy"
-    return "hits if the enemy flies on" if if_it_flies_on(hits) else "misses from here"
 
 
 def _after(order: list[T], item: Any) -> T:

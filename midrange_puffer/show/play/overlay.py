@@ -41,7 +41,7 @@ KEYS = (
     ("V", "from above, or space-time graph (drag to turn it)"),
     ("Z", "your view with launch zones, or all that flies"),
     ("E", "the enemy's launch zones, too"),
-    ("F", "with sensors, afterwards: the truth, or what you knew"),
+    ("F", "afterwards: the truth, or what you knew"),  # with sensors
     ("O", "the next harder opponent of the ladder; after the hardest the easiest"),
     ("F5", "save a replay"),
     ("H  F1", "this help; time stands still"),
@@ -65,8 +65,6 @@ HEIGHT_FLYING = (
     *FLYING[2:],
     ("X", "End", "another type of missile, of a loadout of several"),
 )
-# Without the key of sensors.
-HEIGHT_KEYS = tuple((key, meaning) for key, meaning in KEYS if key != "F")
 HEIGHT_AIM = (
     *AIM[:3],
     "From higher up, and faster, your missiles fly farther. When a missile comes: dive, turn",
@@ -85,30 +83,38 @@ BELOW_WARNING = 70  # px from the top of a warning to a notice
 NOTICE = 44  # px from a view's bar to a warning, and to the outcome
 
 
-def draw_help(surface: pygame.Surface, in_team: bool = False, has_height: bool = False) -> None:
-    """Draws the aim and all keys, in the middle of a surface."""
-    aim, flying, keys, notes = AIM, FLYING, KEYS, NOTES
+def draw_help(
+    surface: pygame.Surface,
+    in_team: bool = False,
+    has_height: bool = False,
+    has_sensors: bool = False,
+) -> None:
+    """Draws the aim and all keys of a game, in the middle of a surface."""
+    aim, flying, notes = (
+        (HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_NOTES) if has_height else (AIM, FLYING, NOTES)
+    )
     if in_team:
-        flying, notes = FLYING + CHOOSING, (*NOTES, TEAM_NOTE)
-    if has_height:
-        aim, flying, keys, notes = HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_KEYS, HEIGHT_NOTES
+        flying, notes = (*flying, *CHOOSING), (*notes, TEAM_NOTE)
+    keys = [row for row in KEYS if row[0] != "F" or has_sensors]
     rows = len(aim) + len(flying) + len(keys) + len(notes) + 4
-    canvas = _box((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
+    edges = 2 * BORDER + MIDDLE
+    step = min(ROW, (surface.get_height() - edges) // rows)
+    canvas = _box((WIDTH, edges + step * rows))
     y = BORDER
     for words in aim:
         canvas.text(words, (BORDER, y), BRIGHT)
-        y += ROW
-    y += ROW // 2
+        y += step
+    y += step // 2
     for x, words, colour in zip(COLUMNS, ("red", "blue"), SIDE_COLOURS, strict=False):
         canvas.text(words, (x, y), colour)
     for group in (flying, [(key, "", meaning) for key, meaning in keys]):
         for row in group:
-            y += ROW
+            y += step
             for x, text, colour in zip(COLUMNS, row, (BRIGHT, BRIGHT, TEXT), strict=True):
                 canvas.text(text, (x, y), colour)
-        y += ROW // 2
+        y += step // 2
     for note in notes:
-        y += ROW
+        y += step
         canvas.text(note, (BORDER, y), FAINT)
     canvas.text(BEGIN, (WIDTH / 2, canvas.size[1] - BORDER), SAFE, LARGE, "midbottom")
     _lay(canvas, surface, surface.get_rect().center)

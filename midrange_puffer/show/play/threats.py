@@ -8,11 +8,12 @@ import numpy as np
 
 from midrange_puffer.game.parameters import RADAR, has_height
 from midrange_puffer.game.paths import clock
-from midrange_puffer.game.shots import FlyOuts, flight_of
+from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import EscapeCheck
+from midrange_puffer.show.play.launch import judge_shot
 from midrange_puffer.show.play.words import TOO_LATE
 from midrange_puffer.show.view.moment import Moment, moment
 
@@ -149,7 +150,8 @@ class Lookout:
             with the shortest time to impact comes first; with sensors, the one nearest the nose.
         late: By side, true if no escape evades the missiles that the human is warned of. With
             sensors that is unknown to the human, and stays false.
-        shots: With height, by side: whether a missile fired now hits, by the enemy's evasion.
+        shots: With height, by side: whether a missile fired now hits, by the target's evasion. With
+            sensors the target flies as believed; without a track there is nothing.
     """
 
     def __init__(self, session: Session) -> None:
@@ -184,9 +186,7 @@ class Lookout:
             if inbound:
                 self.checks[side].append(EscapeCheck(paths.time, is_open))
             if self._fly_outs is not None:
-                own, enemy = flight_of(sim, fighter), flight_of(sim, 1 - fighter)
-                kind = self._session.kind(fighter)
-                self.shots[side] = self._fly_outs.hits(side, own, enemy, kind)
+                self.shots[side] = judge_shot(self._session, self._fly_outs, fighter)
 
     def forget(self, fighter: int) -> None:
         """Clears checks and threats of the human that has just taken over a fighter."""

@@ -18,7 +18,7 @@ from midrange_puffer.show.view.canvas import (
     Points,
     mix,
 )
-from midrange_puffer.show.view.moment import STEPS, Body, Fighter, Missile
+from midrange_puffer.show.view.states import STEPS, Body, Fighter, Missile
 
 TICK = 20.0  # s between the marks on a fighter's trail
 

@@ -14,7 +14,7 @@ import pygame
 from midrange_puffer.names import shown
 
 if TYPE_CHECKING:
-    from midrange_puffer.show.view.moment import Body
+    from midrange_puffer.show.view.states import Body
 
 Colour = tuple[int, int, int]
 Points = np.ndarray | Sequence[np.ndarray] | Sequence[tuple[float, float]]  # [n, 2]

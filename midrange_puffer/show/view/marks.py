@@ -1,11 +1,13 @@
-"""Marks on the fighters of teams: names that cover nothing, the focus, its target and threats."""
+"""Names and heights that cover nothing; marks on the focus of a team, its target and threats."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pygame
 
+from midrange_puffer.show.view.bodies import View
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,
     BRIGHT,
@@ -19,7 +21,9 @@ from midrange_puffer.show.view.canvas import (
     mix,
     text_size,
 )
-from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment
+from midrange_puffer.show.view.moment import Focus, Moment
+from midrange_puffer.show.view.sensors import contact_words
+from midrange_puffer.show.view.states import Contact, Fighter, Missile, signed
 
 RING = 19  # radius of the ring around the focus's fighter [px]
 CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # corner of the frame around its target [px]
@@ -104,6 +108,45 @@ def _square(place: np.ndarray, reach: float) -> pygame.Rect:
     return square
 
 
+def height_labels(
+    view: View, moment: Moment, fighters: Sequence[Fighter | Contact], has_climbs: bool = False
+) -> list[Label]:
+    """Returns labels with the heights of some fighters and of all missiles in the air.
+
+    In teams a fighter's number in its side comes first.
+
+    Args:
+        view: The projection.
+        moment: The fight.
+        fighters: Those of its fighters that get labels.
+        has_climbs: Write climbs and the sources of contacts, too.
+    """
+    labels = []
+    for body in fighters:
+        words = _height_words(body) if has_climbs else f"{body.z / 1000:.1f} km"
+        if moment.is_team:
+            first = next(other.number for other in moment.fighters if other.side == body.side)
+            words = f"{body.number - first}  {words}"
+        if has_climbs and isinstance(body, Contact):
+            words = f"{contact_words(body)}  {words}"
+        [place] = view.to_screen([body.point])
+        labels.append(Label(body.number, words, SIDE_COLOURS[body.side], place))
+    for number, missile in enumerate(moment.missiles, len(moment.fighters)):
+        if missile.flying:
+            words = _height_words(missile) if has_climbs else f"{missile.z / 1000:.1f}"
+            colour = SIDE_COLOURS[moment.fighters[missile.path.owner].side]
+            [place] = view.to_screen([missile.point])
+            labels.append(Label(number, words, colour, place, is_needed=False))
+    return labels
+
+
+def _height_words(body: Fighter | Contact | Missile) -> str:
+    """Returns a body's height and, unless it is dead, the angle of its climb."""
+    words = f"{body.z / 1000:.1f} km"
+    is_dead = not isinstance(body, Missile) and not body.alive
+    return words if is_dead else f"{words} {signed(math.degrees(body.climb))}°"
+
+
 def draw_threats(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
     """Draws a dashed line to a fighter from each missile that flies at it."""
     own = moment.fighters[fighter]
@@ -122,6 +165,8 @@ def draw_marks(
 ) -> list[Spot]:
     """Draws a ring around the focus's fighter, corners around its target, and all names.
 
+    With height the names have heights and climbs, and missiles theirs.
+
     Returns:
         The areas of the living fighters in view, with their numbers.
     """
@@ -137,6 +182,12 @@ def draw_marks(
     # The focus is labelled first, the dead last.
     ordered = sorted(shown, key=lambda b: (not b.alive, b.number not in named, b.number))
     words = [_label(body, callsigns[body.number], places[body.number], focus) for body in ordered]
+    if moment.has_height:
+        words = [
+            replace(label, words=f"{label.words}  {_height_words(body)}")
+            for label, body in zip(words, ordered, strict=True)
+        ]
+        words += height_labels(camera, moment, (), has_climbs=True)
     labels.draw(canvas, camera.area, words)
     canvas.clip(None)
     return [(_square(places[body.number], RING), body.number) for body in shown if body.alive]

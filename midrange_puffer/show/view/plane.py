@@ -25,13 +25,14 @@ from midrange_puffer.show.view.canvas import (
     mix,
 )
 from midrange_puffer.show.view.marks import draw_threats
-from midrange_puffer.show.view.moment import Body, Contact, Fighter, Focus, Moment
+from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import (
     draw_contact,
     draw_guidance,
     draw_radar,
     draw_warnings,
 )
+from midrange_puffer.show.view.states import Body, Contact, Fighter
 from midrange_puffer.show.view.zones import Zones
 
 GUTTER = (36, 18)  # room at the left and below for the grid's labels [px]
@@ -127,7 +128,7 @@ def _draw_bodies(
             draw_guidance(canvas, camera, missile)
     for body in moment.fighters:
         if isinstance(body, Contact):
-            draw_contact(canvas, camera, body, has_words=not moment.is_team)
+            draw_contact(canvas, camera, body, has_words=not (moment.is_team or moment.has_height))
     for fighter in fighters:
         draw_fighter(canvas, camera, fighter)
 
@@ -166,7 +167,10 @@ def _aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
         body.trail() for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)
     ]
     tracks = [
-        track for body in moment.fighters if isinstance(body, Contact) for track in body.tracks
+        track[:, :2]
+        for body in moment.fighters
+        if isinstance(body, Contact)
+        for track in body.tracks
     ]
     places = np.vstack([*trails, *tracks])
     low, high = places.min(axis=0), places.max(axis=0)

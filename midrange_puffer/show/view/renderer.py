@@ -27,10 +27,11 @@ from midrange_puffer.show.view.canvas import (
     text_size,
 )
 from midrange_puffer.show.view.graph import Enemy, draw_graph
-from midrange_puffer.show.view.marks import Labels, Spot, draw_marks
-from midrange_puffer.show.view.moment import Fighter, Focus, Moment, moment
+from midrange_puffer.show.view.marks import Labels, Spot, draw_marks, height_labels
+from midrange_puffer.show.view.moment import Focus, Moment, moment
 from midrange_puffer.show.view.plane import draw_plane
-from midrange_puffer.show.view.side import divide, draw_side, write_heights
+from midrange_puffer.show.view.side import divide, draw_side
+from midrange_puffer.show.view.states import Fighter
 from midrange_puffer.show.view.status import bar_height, draw_pair_bar, draw_team_bar
 from midrange_puffer.show.view.zones import EnvelopeZones, FlownZones, Zones
 
@@ -136,9 +137,10 @@ class Renderer:
                 sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
                 by_height=now.has_height and beside is None,
             )
-            if now.has_height:
-                labels = self._labels.setdefault((*rect, "above"), Labels())
-                write_heights(canvas, camera, camera.area, now, labels, has_climbs=True)
+            if now.has_height and not now.is_team:  # in teams the names have heights
+                labels = self._labels.setdefault(tuple(rect), Labels())
+                heights = height_labels(camera, now, now.known, has_climbs=True)
+                labels.draw(canvas, camera.area, heights)
             if beside is not None:
                 labels = self._labels.setdefault((*rect, "side"), Labels())
                 draw_side(canvas, beside, now, own, is_over, labels)

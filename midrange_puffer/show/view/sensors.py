@@ -8,6 +8,7 @@ import numpy as np
 from midrange_puffer.game.contacts import LINKED, LIVE, LOST, MEMORY
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, ALONE, RELAYED
+from midrange_puffer.show.view.bodies import View
 from midrange_puffer.show.view.canvas import (
     BRIGHT,
     FAINT,
@@ -20,11 +21,13 @@ from midrange_puffer.show.view.canvas import (
     Colour,
     mix,
 )
-from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, ReceiverWarning
+from midrange_puffer.show.view.moment import Moment
+from midrange_puffer.show.view.states import Contact, Fighter, Missile, ReceiverWarning
 
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
 CROSS = np.array([(1, 1), (1, -1)]) * 6
 BESIDE = np.array([14, -8])  # px from a symbol to its word
+LEFT = np.array([-14, -8])  # px from a missile to its word: heights are at its right
 COURSE = 20.0  # flight time that the stroke ahead of a contact represents [s]
 STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stroke
 UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance whose name is written
@@ -47,11 +50,11 @@ def draw_radar(
     canvas.line(outline, mix(colour, 0.25), 1)
 
 
-def draw_contact(canvas: Canvas, camera: Camera, contact: Contact, has_words: bool) -> None:
+def draw_contact(canvas: Canvas, view: View, contact: Contact, has_words: bool) -> None:
     """Draws the believed enemy: filled on radar, hollow from memory, a cross where lost.
 
     Args:
-        canvas, camera: Where to draw.
+        canvas, view: Where to draw.
         contact: The belief.
         has_words: Write its source and age beside it.
     """
@@ -59,12 +62,13 @@ def draw_contact(canvas: Canvas, camera: Camera, contact: Contact, has_words: bo
         return
     colour = SIDE_COLOURS[contact.side]
     for track in contact.tracks:
-        canvas.dashes(camera.to_screen(track), mix(colour, 0.6), 1.5)
-    [place] = camera.to_screen([contact.place])
+        canvas.dashes(view.to_screen(track), mix(colour, 0.6), 1.5)
+    [place] = view.to_screen([contact.point])
     if contact.alive:
-        course = np.array([math.cos(contact.heading), math.sin(contact.heading)])
-        ahead = contact.place + COURSE * contact.speed * course
-        canvas.line(camera.to_screen([contact.place, ahead]), mix(colour, 0.8), 1.5)
+        level = contact.speed * math.cos(contact.climb)
+        course = math.cos(contact.heading) * level, math.sin(contact.heading) * level, contact.rise
+        ahead = contact.point + COURSE * np.array(course)
+        canvas.line(view.to_screen([contact.point, ahead]), mix(colour, 0.8), 1.5)
         canvas.polygon(place + DIAMOND, colour, 0 if contact.source == LIVE else 2)
     else:
         for corner in CROSS:
@@ -118,6 +122,7 @@ def draw_guidance(canvas: Canvas, camera: Camera, missile: Missile) -> None:
     [place] = camera.to_screen([missile.place])
     if missile.guided == ACTIVE:
         canvas.circle(place, 11, LOCK, 2)
-        canvas.text("active", place + BESIDE, LOCK, SMALL)
+        canvas.text("active", place + LEFT, LOCK, SMALL, "topright")
     elif missile.guided in UNUSUAL:
-        canvas.text(UNUSUAL[missile.guided], place + BESIDE, mix(BRIGHT, 0.7), SMALL)
+        words = UNUSUAL[missile.guided]
+        canvas.text(words, place + LEFT, mix(BRIGHT, 0.7), SMALL, "topright")

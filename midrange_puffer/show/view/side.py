@@ -1,4 +1,4 @@
-"""The view from the side in fights with height, and heights beside the symbols of a view.
+"""The view from the side in fights with height.
 
 The view from the side shows heights over the way along the present line from one fighter to the
 other. Heights are stretched.
@@ -10,7 +10,6 @@ import numpy as np
 import pygame
 
 from midrange_puffer.show.view.bodies import (
-    View,
     draw_fighter,
     draw_missile,
     draw_missile_trail,
@@ -26,8 +25,10 @@ from midrange_puffer.show.view.canvas import (
     grid_spacing,
     mix,
 )
-from midrange_puffer.show.view.marks import Label, Labels
-from midrange_puffer.show.view.moment import Body, Fighter, Moment, signed
+from midrange_puffer.show.view.marks import Labels, height_labels
+from midrange_puffer.show.view.moment import Moment
+from midrange_puffer.show.view.sensors import draw_contact
+from midrange_puffer.show.view.states import Body, Contact, Fighter
 
 SHARE, LEAST = 0.32, 200  # share of a view that the side takes, and the least height of that view
 MARGIN = (36, 14, 12, 20)  # room at the left, right, top and below for labels [px]
@@ -52,20 +53,21 @@ class Side:
         size = area.width - west - east, area.height - above - below
         self.area = pygame.Rect((area.x + west, area.y + above), size)
         own, other = moment.fighters[left], moment.fighters[moment.foe(left)]
-        away = other.place - own.place
-        length = float(np.hypot(*away))
         self._origin = own.place
-        self._ahead = away / length if length > 1 else np.array([1.0, 0.0])
+        self._ahead = _direction(own, other)
         bodies = [body for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)]
         if whole:
             places = np.vstack([body.trail() for body in bodies])
         else:
+            pair = [
+                body.place for body in moment.known if body.number in (own.number, other.number)
+            ]
             flying = [missile.place for missile in moment.missiles if missile.flying]
-            places = np.array([own.place, other.place, *flying])
+            places = np.array([own.place, *pair, *flying])
         ways = self.ways(places)
         free = max((LEAST_WAY - np.ptp(ways)) / 2, FREE * np.ptp(ways))
         self.low, self.high = float(ways.min() - free), float(ways.max() + free)
-        highest = max(max(body.path.z[: body.index + 1]) for body in bodies)
+        highest = max(max(body.path.z[: body.index + 1]) for body in (*moment.known, *bodies))
         self.top = max(LEAST_TOP, TOP_STEP * math.ceil(highest / TOP_STEP + 0.2))
         self.scales = self.area.width / (self.high - self.low), self.area.height / self.top
 
@@ -84,6 +86,18 @@ class Side:
         course = np.array([math.cos(body.heading), math.sin(body.heading)]) @ self._ahead
         along = body.speed * math.cos(body.climb) * float(course)
         return math.atan2(body.rise * self.scales[1], along * self.scales[0])
+
+
+def _direction(own: Fighter | Contact, other: Fighter | Contact) -> np.ndarray:
+    """Returns the unit vector on the ground, [2], from a fighter to another one.
+
+    It is the fighter's course if the other's place is not known, or if both are at one place.
+    """
+    away = other.place - own.place
+    length = float(np.hypot(*away))
+    if length > 1 and not (isinstance(other, Contact) and not other.is_known):
+        return away / length
+    return np.array([math.cos(own.heading), math.sin(own.heading)])
 
 
 def divide(area: pygame.Rect) -> tuple[pygame.Rect, pygame.Rect | None]:
@@ -110,44 +124,23 @@ def draw_side(
     _draw_grid(canvas, side)
     canvas.clip(pygame.Rect(side.area.left, area.top + 1, area.right - side.area.left, area.height))
     fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
+    for body in moment.known:
+        foot = np.append(body.place, 0.0)
+        canvas.line(side.to_screen([foot, body.point]), mix(SIDE_COLOURS[body.side], 0.4))
     for missile in moment.missiles:
         colour = SIDE_COLOURS[moment.fighters[missile.path.owner].side]
         draw_missile_trail(canvas, side, missile, colour)
     for fighter in fighters:
         draw_trail(canvas, side, fighter, 0.0)
-        foot = np.append(fighter.place, 0.0)
-        canvas.line(side.to_screen([foot, fighter.point]), mix(SIDE_COLOURS[fighter.side], 0.4))
     for missile in moment.missiles:
         draw_missile(canvas, side, missile, SIDE_COLOURS[moment.fighters[missile.path.owner].side])
-    for fighter in fighters:
-        draw_fighter(canvas, side, fighter)
-    write_heights(canvas, side, area, moment, labels)
+    for body in moment.known:
+        if isinstance(body, Fighter):
+            draw_fighter(canvas, side, body)
+        else:
+            draw_contact(canvas, side, body, has_words=False)
+    labels.draw(canvas, area, height_labels(side, moment, moment.known))
     canvas.clip(None)
-
-
-def write_heights(
-    canvas: Canvas,
-    view: View,
-    area: pygame.Rect,
-    moment: Moment,
-    labels: Labels,
-    has_climbs: bool = False,
-) -> None:
-    """Writes heights beside fighters and missiles in the air, with `has_climbs` their climbs."""
-    texts = []
-    missiles = enumerate(moment.missiles, len(moment.fighters))
-    flying = [(number, missile) for number, missile in missiles if missile.flying]
-    for number, body in (*enumerate(moment.fighters), *flying):
-        if not isinstance(body, Body):
-            continue
-        is_fighter = isinstance(body, Fighter)
-        side = body.side if is_fighter else moment.fighters[body.path.owner].side
-        words = f"{body.z / 1000:.1f} km" if is_fighter or has_climbs else f"{body.z / 1000:.1f}"
-        if has_climbs and not (is_fighter and not body.alive):
-            words += f" {signed(math.degrees(body.climb))}°"
-        [place] = view.to_screen([body.point])
-        texts.append(Label(number, words, SIDE_COLOURS[side], place, is_needed=is_fighter))
-    labels.draw(canvas, area, texts)
 
 
 def _draw_grid(canvas: Canvas, side: Side) -> None:

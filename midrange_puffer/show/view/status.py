@@ -22,8 +22,9 @@ from midrange_puffer.show.view.canvas import (
     text_size,
 )
 from midrange_puffer.show.view.marks import Spot
-from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes, signed
+from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import contact_words
+from midrange_puffer.show.view.states import Contact, Fighter, minutes, signed
 
 HEIGHT = 64  # height of the bar in one against one, and of instruments [px]
 LEAST_WIDTH = 46  # least width of an instrument [px]
@@ -260,25 +261,25 @@ def _draw_instruments(
 
     `doing`, what it does, follows the title.
 
-    A contact has only speed and Mach number, and these only while there is a track. `kind` is the
-    type of its next shot.
+    A contact has only speed, Mach number, height and climb, and these only while there is a track.
+    `kind` is the type of its next shot.
     """
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
     readings: dict[str, str | tuple[float, float]]
     readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.mach:.2f}"}
+    if moment.has_height:
+        readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
     if isinstance(body, Contact):
         _draw_title(canvas, area, title, colour)
         words = contact_words(body)
         canvas.text(words, (area.right - 14, area.y + 10), TEXT, SMALL, "topright")
-        count, columns = 2 if body.alive else 0, 5
+        count, columns = len(readings) if body.alive else 0, 5
     else:
         right = _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
         left = _draw_missiles(canvas, area, moment, body, colour)
         if body.missile_types and area.width > NARROW:
             left = _draw_types(canvas, (left - 14, area.y + 10), body, kind)
         _draw_doing(canvas, right, left - 14, area.y + 17, doing)
-        if moment.has_height:
-            readings |= {"km high": f"{body.z / 1000:.1f}", "m/s up": signed(body.rise)}
         readings |= {
             "g": f"{abs(body.load):.1f}",
             "rudder": (-1, -body.rudder),

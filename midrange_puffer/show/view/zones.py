@@ -12,8 +12,8 @@ import numpy as np
 from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
 from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.game.paths import Paths
-from midrange_puffer.game.shots import FlyOuts, flight_at
-from midrange_puffer.show.view.moment import Contact, Fighter
+from midrange_puffer.game.shots import Flight, FlyOuts, flight_at
+from midrange_puffer.show.view.states import Contact, Fighter
 
 BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # bearings of a zone's points [rad]
 # With height a zone takes time: the bearings that are flown, and the time between two zones [s].
@@ -82,25 +82,24 @@ class FlownZones:
         self.paths = paths
         self._fly_outs = FlyOuts(parameters, paths.types)
         self._thread = ThreadPoolExecutor(1) if in_background else None
-        self._last: dict[tuple[int, int], _Flown] = {}  # by fighter and kind
-        self._pending: dict[tuple[int, int], Future[_Flown]] = {}
+        self._last: dict[tuple[int, int, bool], _Flown] = {}  # by fighter, kind, belief
+        self._pending: dict[tuple[int, int, bool], Future[_Flown]] = {}
 
     def around(
         self, shooter: Fighter | Contact, enemy: Fighter | Contact, kind: int, time: float
     ) -> dict[str, np.ndarray]:
         """Returns the edges for the enemy's height, course and speed, as `Zones.around`.
 
-        There are none of or for a contact, whose flight is not known.
+        Of a contact the believed flight counts. There are no zones without a track.
         """
-        if isinstance(shooter, Contact) or isinstance(enemy, Contact):
-            return {}
-        key, due = (shooter.number, kind), INTERVAL * math.floor(time / INTERVAL + 1e-6)
+        is_believed = isinstance(shooter, Contact) or isinstance(enemy, Contact)
+        key = shooter.number, kind, is_believed
+        due = INTERVAL * math.floor(time / INTERVAL + 1e-6)
         if key in self._pending and self._pending[key].done():
             self._last[key] = self._pending.pop(key).result()
         last = self._last.get(key)
         if (last is None or last.time != due) and key not in self._pending:
-            fighters = self.paths.fighters
-            pair = flight_at(fighters[shooter.number], due), flight_at(fighters[enemy.number], due)
+            pair = _flight(shooter, due), _flight(enemy, due)
             fly = self._fly, shooter.side, pair, kind, enemy.number, due
             if self._thread is None:
                 self._last[key] = self._fly(*fly[1:])
@@ -117,6 +116,14 @@ class FlownZones:
     def _fly(self, side: int, pair: tuple, kind: int, target: int, due: float) -> _Flown:
         [ranges] = self._fly_outs.zones(side, [pair], FLOWN, kind=kind, target=target)
         return _Flown(due, ranges)
+
+
+def _flight(body: Fighter | Contact, time: float) -> Flight:
+    """Returns a fighter's flight at a time [s], or the present one of a contact, as believed."""
+    if isinstance(body, Fighter):
+        return flight_at(body.path, time)
+    x, y, z = body.point.tolist()
+    return Flight(x, y, z, body.heading, body.climb, body.speed)
 
 
 def _places(shooter: Fighter | Contact, bearings: np.ndarray, ranges: np.ndarray) -> np.ndarray:

@@ -68,7 +68,10 @@ class Camera {
   /** Chooses, in teams, the fighter nearest to a click. */
   _click(point) {
     if (!this.fight.isTeam || !this.states) return;
-    const away = this.states.map((state) => distance(this.place(this._point(state)) ?? { x: 1e9, y: 0 }, point));
+    const away = this.states.map((state, number) => {
+      const at = this.fight.isContact(this.fight.fighters[number]) ? null : this.place(this._point(state));
+      return at ? distance(at, point) : Infinity;
+    });
     const nearest = away.indexOf(Math.min(...away));
     if (away[nearest] > CLICK) return;
     this.settings.fighter = nearest;
@@ -215,13 +218,12 @@ class Camera {
   /** Draws the launch zones at their fighters' heights: R_NEZ as a surface, R_aero as a line. */
   _drawZones() {
     const { fight, time, states, settings, painter: { layers: { veil, lines } } } = this;
-    const pair = fight.isTeam ? [settings.fighter, fight.threatOf(settings.fighter, time)] : [0, 1];
+    const pair = fight.pairAt(settings.fighter, time);
     if (pair.some((number) => isDead(fight.fighters[number], time))) return;
     pair.forEach((number, place) => {
       const colour = this.colours.seats[fight.sideOf(number)];
-      const row = fight.isTeam ? 2 * settings.fighter + place : number;
       const state = states[number];
-      const [aero, nez] = fight.zones.at(time, row, state)
+      const [aero, nez] = fight.zoneIn(pair, place, time, state)
         .map((edge) => edge.map(({ x, y }) => this.near({ x, y, z: state.z })));
       if (!aero) return;
       const middle = this.near(state);

@@ -210,9 +210,10 @@ function drawBodies(camera) {
 
 /** Returns the words beside a fighter: in teams, unless it is chosen, its number in its side. */
 function nameOf({ fight }, fighter, state, isDeadNow, isChosen) {
-  if (!isChosen) return String(fight.indexOf(fighter));
+  if (!isChosen) return String(fight.indexOf(fighter.number));
   const name = fight.callsigns[fighter.number];
   if (isDeadNow) return `${name}, killed`;
   const height = fight.hasHeight ? `  ${heightWords(state)}` : "";
+  if (fight.isContact(fighter)) return `${name}  ${contactWords(state)}${height}`;
   return `${name}  Mach ${fight.machOf(state).toFixed(2)}${height}`;
 }

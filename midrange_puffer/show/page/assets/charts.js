@@ -177,13 +177,17 @@ function makeStrips(fight) {
   return charts.map((chart) => scaled({ value: decimal, ...chart }));
 }
 
+/** Returns the place of an entry of a path. */
+function pointOf({ x, y, z }, i) {
+  return { x: x[i], y: y[i], z: z?.[i] };
+}
+
 /** Returns the range between the fighters while both live. */
 function rangeSeries({ fighters }) {
   const count = Math.min(...fighters.map((fighter) => fighter.entries.times.length));
   const [a, b] = fighters.map(({ entries }) => entries);
   const times = a.times.subarray(0, count);
-  const point = ({ x, y, z }, i) => ({ x: x[i], y: y[i], z: z?.[i] });
-  const range = (_, i) => distance(point(a, i), point(b, i)) / 1000;
+  const range = (_, i) => distance(pointOf(a, i), pointOf(b, i)) / 1000;
   return { colour: "ink", times, values: Float64Array.from(times, range) };
 }
 

@@ -99,20 +99,23 @@ class Fight {
 
   /** Makes a fight of the page's data. */
   static decode(content) {
-    const { fighters, missiles, graphs, zones, interval, zoneInterval, threats, known } = content;
-    const scenes = (packed, number) => new Scenes(packed, {
-      number, side: fighters[number].side, interval, enemies: threats.map((row) => row[number]),
+    const { fighters, missiles, sizes, interval, zoneInterval } = content;
+    const picture = ({ threats, graphs, zones }, first) => ({
+      threats,
+      zones: new Zones(zones, zoneInterval),
+      graphs: graphs.map((packed, place) => new Scenes(packed, {
+        number: first + place, side: fighters[first + place].side, interval, enemies: threats.map((row) => row[place]),
+      })),
     });
     return new Fight({
       ...content,
-      graphs: graphs.map(scenes),
-      zones: new Zones(zones, zoneInterval),
+      ...picture(content, 0),
       fighters: fighters.map(decodePath),
       missiles: missiles.map(decodePath),
-      known: known.map((part, seat) => ({
-        graph: scenes(part.graph, seat),
-        zones: new Zones(part.zones, zoneInterval),
-        contact: decodePath(part.contact),
+      known: content.known.map((part, side) => ({
+        ...picture(part, side * sizes[0]),
+        contacts: part.contacts.map(decodePath),
+        receivers: decodeReceivers(part),
       })),
     });
   }
@@ -137,8 +140,18 @@ class Fight {
   }
 
   /** Returns a fighter's number within its side. */
-  indexOf({ number, side }) {
-    return number - side * this.sizes[0];
+  indexOf(number) {
+    return number - this.sideOf(number) * this.sizes[0];
+  }
+
+  /** Returns a fighter's place among those that have graphs. */
+  placeOf(number) {
+    return number;
+  }
+
+  /** Returns the graph of a fighter, or undefined if it is not known. */
+  graphOf(number) {
+    return this.graphs[this.placeOf(number)];
   }
 
   sideOf(number) {
@@ -148,7 +161,23 @@ class Fight {
   /** Returns the enemy in a fighter's launch zone and space-time graph at a time. */
   threatOf(number, time) {
     if (!this.isTeam) return 1 - number;
-    return this.threats[Math.min(Math.floor(time / this.interval + 1e-6), this.threats.length - 1)][number];
+    const row = Math.min(Math.floor(time / this.interval + 1e-6), this.threats.length - 1);
+    return this.threats[row][this.placeOf(number)];
+  }
+
+  /** Returns the two fighters whose launch zones and range are shown, in teams the chosen one and its threat. */
+  pairAt(chosen, time) {
+    return this.isTeam ? [chosen, this.threatOf(chosen, time)] : [0, 1];
+  }
+
+  /** Returns the edges R_aero and R_NEZ of the zone of one of the fighters of `pairAt`, [{x, y} …] each. */
+  zoneIn(pair, place, time, state) {
+    return this.zones.at(time, this.isTeam ? 2 * this.placeOf(pair[0]) + place : pair[place], state);
+  }
+
+  /** True if a fighter is a contact in this picture. */
+  isContact({ side }) {
+    return side === this.enemy;
   }
 
   /** Returns a fighter's missiles in the air. */

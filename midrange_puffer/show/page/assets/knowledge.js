@@ -1,6 +1,7 @@
-// One side's knowledge of the fight: its contact with the enemy, its own missiles, its warnings.
+// One side's knowledge of the fight: its contacts with the enemies, its own missiles, its warnings.
 
-const [LIVE, MEMORY, LOST] = [1, 2, 3]; // sources of a contact; 0: never tracked
+const [LIVE, MEMORY, LOST, LINKED] = [1, 2, 3, 4]; // sources of a contact; 0: never tracked
+const TRACKS = [LIVE, MEMORY, LINKED];
 const [ALONE, SUPPORTED, ACTIVE, RELAYED] = [0, 1, 2, 3]; // sources of a missile's guidance
 const TRACKED = 2; // a receiver's report of a radar that tracks; 1: it searches, 0: nothing
 
@@ -9,60 +10,83 @@ function guidedAt({ entries }, time) {
   return entries.guided[Math.max(lastNotAfter(entries.times, time), 0)];
 }
 
+/** Returns what receivers hear, {levels, bearings} over time, by own fighter and enemy in their sides. */
+function decodeReceivers({ levels, bearings }) {
+  const [heard, from] = [decode(levels), decode(bearings)];
+  const [own, enemies, count] = heard.shape;
+  const part = (values, row) => values.subarray(row * count, (row + 1) * count);
+  return Array.from({ length: own }, (_, k) => Array.from({ length: enemies }, (_, e) => ({
+    levels: part(heard.values, k * enemies + e).map(Math.round), bearings: part(from.values, k * enemies + e),
+  })));
+}
+
 class SideFight extends Fight {
-  /** Takes a seat's knowledge of a `Fight`. */
+  /** Takes a side's knowledge of a `Fight`. */
   constructor(fight, side) {
-    const own = fight.missiles.filter((missile) => missile.owner === side);
-    super({ ...fight, missiles: own.map(withoutFate) });
-    const { contact, graph, zones } = fight.known[side];
+    super({ ...fight, ...fight.known[side] });
     this.side = side;
     this.enemy = 1 - side;
-    this.contact = contact;
-    this.inbound = fight.missiles.filter((missile) => missile.entries.targets.at(-1) === side);
-    this.fighters = fight.fighters.map((fighter) => (fighter.side === side
-      ? fighter : { ...fighter, died: null, entries: trackedEntries(this.contact) }));
-    this.graphs = SEATS.map((_, seat) => (seat === side ? graph : null)); // the other side's is unknown
-    this.zones = zones;
+    const isOurs = (number) => this.sideOf(number) === side;
+    this.missiles = fight.missiles.filter(({ owner }) => isOurs(owner)).map(withoutFate);
+    this.inbound = fight.missiles.filter(({ entries }) => isOurs(entries.targets.at(-1)));
+    this.fighters = fight.fighters.map((fighter) => (this.isContact(fighter)
+      ? { ...fighter, died: null, entries: trackedEntries(this._contactOf(fighter.number)) } : fighter));
+  }
+
+  placeOf(number) {
+    return this.sideOf(number) === this.side ? this.indexOf(number) : undefined;
+  }
+
+  _contactOf(number) {
+    return this.contacts[this.indexOf(number)];
   }
 
   states(time) {
-    return this.fighters.map((fighter, seat) => (
-      seat === this.side ? stateAt(fighter, time) : this.contactAt(time)));
+    return this.fighters.map((fighter) => (
+      this.isContact(fighter) ? this.contactAt(fighter.number, time) : stateAt(fighter, time)));
   }
 
-  /** Returns the believed enemy, which flies straight after the last update. */
-  contactAt(time) {
-    const { entries } = this.contact;
+  /** Returns an enemy as believed, which flies straight after the last update. */
+  contactAt(number, time) {
+    const { entries } = this._contactOf(number);
     const index = Math.max(lastNotAfter(entries.times, time), 0);
     const at = Object.fromEntries(
       Object.entries(entries).map(([name, values]) => [name, values[index]]));
-    const tracked = at.source === LIVE || at.source === MEMORY;
+    const tracked = TRACKS.includes(at.source);
     const since = time - at.times;
-    const way = tracked ? since * at.speed : 0;
     return {
       ...at,
-      x: at.x + way * Math.cos(at.heading),
-      y: at.y + way * Math.sin(at.heading),
+      ...(tracked ? flownOn(at, since) : {}),
       age: at.age + since,
       tracked,
       known: at.source > 0,
     };
   }
 
-  /** Returns the receiver's warnings: {bearing, seeker, tracking} of the radar and of each lock. */
-  warningsAt(time) {
-    const own = this.fighters[this.side];
-    if (isDead(own, time)) return [];
-    const { heard, bearing } = this.contactAt(time);
-    const state = stateAt(own, time);
+  /** Returns the warnings of a fighter's receiver: {bearing, seeker, tracking} of each radar and of each lock. */
+  warningsAt(number, time) {
+    if (isDead(this.fighters[number], time)) return [];
+    const state = stateAt(this.fighters[number], time);
+    const index = Math.max(lastNotAfter(this.contacts[0].entries.times, time), 0);
+    const radars = this.receivers[this.indexOf(number)]
+      .map(({ levels, bearings }) => ({ level: levels[index], bearing: bearings[index] }))
+      .filter(({ level }) => level > 0)
+      .map(({ level, bearing }) => ({ bearing, seeker: false, tracking: level === TRACKED }));
     const locks = this.inbound
-      .filter((m) => phaseOf(m, time) === "flying" && guidedAt(m, time) === ACTIVE)
+      .filter((m) => phaseOf(m, time) === "flying" && targetAt(m, time) === number && guidedAt(m, time) === ACTIVE)
       .map((m) => stateAt(m, time))
       .map(({ x, y }) => ({
         bearing: Math.atan2(y - state.y, x - state.x), seeker: true, tracking: true,
       }));
-    return heard ? [{ bearing, seeker: false, tracking: heard === TRACKED }, ...locks] : locks;
+    return [...radars, ...locks];
   }
+}
+
+/** Returns the place of a body that flies straight on for some seconds. */
+function flownOn(state, seconds) {
+  const { x, y, z } = velocityOf(state);
+  const place = { x: state.x + seconds * x, y: state.y + seconds * y };
+  return state.z === undefined ? place : { ...place, z: state.z + seconds * z };
 }
 
 /** Returns a missile as its side knows it, without its fate and the place of its hit. */
@@ -74,23 +98,25 @@ function withoutFate(missile) {
     copy[copy.length - 1] = copy[Math.max(copy.length - 2, 0)];
     return copy;
   };
-  return { ...missile, fate: "gone", entries: { ...entries, x: stays(entries.x), y: stays(entries.y) } };
+  const axes = ["x", "y", "z"].filter((axis) => entries[axis]);
+  const place = Object.fromEntries(axes.map((axis) => [axis, stays(entries[axis])]));
+  return { ...missile, fate: "gone", entries: { ...entries, ...place } };
 }
 
 /** Returns a contact's entries for the charts: no speed without a track, and no load. */
 function trackedEntries({ entries }) {
-  const { times, source } = entries;
-  const known = (values) => values.map((value, i) => (
-    source[i] === LIVE || source[i] === MEMORY ? value : NaN));
-  const { x, y, heading, speed } = entries;
-  return { times, x: known(x), y: known(y), heading, speed: known(speed), load: times.map(() => NaN) };
+  const { times, source, heading, x, y, z, climb, speed } = entries;
+  const tracked = (values) => values.map((value, i) => (TRACKS.includes(source[i]) ? value : NaN));
+  const none = times.map(() => NaN);
+  const flat = { times, x: tracked(x), y: tracked(y), heading, speed: tracked(speed), load: none };
+  return z === undefined ? flat : { ...flat, z: tracked(z), climb, lift: none };
 }
 
 /** Returns a contact's source and age in words. */
 function contactWords({ known, source, age }) {
   if (!known) return "not seen";
   if (source === LIVE) return "on radar";
-  return `${source === MEMORY ? "memory" : "lost"} ${age.toFixed(0)} s`;
+  return `${{ [MEMORY]: "memory", [LOST]: "lost", [LINKED]: "linked" }[source]} ${age.toFixed(0)} s`;
 }
 
 /** Returns a warning in words. */

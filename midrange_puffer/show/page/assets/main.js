@@ -106,7 +106,15 @@ function drawTime() {
 function show(view, fighter = settings.fighter) {
   isBlind ||= view === "camera" && !camera.isPossible;
   const shown = view === "camera" && isBlind ? "plane" : view;
-  Object.assign(settings, { view: shown, fighter: fights[settings.picture].side ?? fighter });
+  Object.assign(settings, { view: shown, fighter: knownFighter(fighter) });
+}
+
+/** Returns a fighter, or instead of a contact the first living fighter of the side whose picture is shown. */
+function knownFighter(number) {
+  const { fighters, side } = fights[settings.picture];
+  if (side === undefined || fighters[number].side === side) return number;
+  const ours = fighters.filter((fighter) => fighter.side === side);
+  return (ours.find((fighter) => !isDead(fighter, player.time)) ?? ours[0]).number;
 }
 
 /** Goes to another view, and from that one back to the view from above. */
@@ -116,7 +124,7 @@ function toggle(view) {
 
 /** Chooses a fighter of a team. */
 function choose(number) {
-  settings.fighter = number;
+  if (knownFighter(number) === number) settings.fighter = number;
   changed();
 }
 
@@ -126,7 +134,8 @@ function showSide(side) {
     show("spacetime", side);
     return;
   }
-  const { number: chosen } = fight.fighters[settings.fighter];
+  if (side === fights[settings.picture].enemy) return;
+  const { fighter: chosen } = settings;
   const ours = fight.fighters.filter((fighter) => fighter.side === side && !isDead(fighter, player.time));
   if (ours.length) settings.fighter = (ours.find(({ number }) => number > chosen) ?? ours[0]).number;
 }
@@ -140,15 +149,14 @@ function cycle(name) {
 /** Shows in turn the truth, red's knowledge and blue's knowledge. */
 function cyclePicture() {
   cycle("picture");
-  settings.fighter = fights[settings.picture].side ?? settings.fighter;
+  settings.fighter = knownFighter(settings.fighter);
 }
 
+/** Shows everything; the graph has no fighter to follow. */
 function fit() {
   if (settings.view === "plane") plane.fit();
-  else {
-    settings.follow = "both";
-    VIEWS[settings.view].reset();
-  }
+  else VIEWS[settings.view].reset();
+  if (settings.view === "camera") settings.follow = "both";
 }
 
 function toggleHelp() {
@@ -232,8 +240,10 @@ function start() {
     const count = fight.isTeam ? ` × ${fight.sizes[side]}` : "";
     setText(element(seat), fight.names[side] + count);
   });
-  const [unused, view] = [fight.isTeam ? ".of-pair" : ".of-team", fight.hasHeight ? ".of-plane" : ".of-height"];
-  for (const part of document.querySelectorAll(`${unused}, ${view}`)) part.hidden = true;
+  const unused = { "of-pair": fight.isTeam, "of-team": !fight.isTeam, "of-height": !fight.hasHeight, "of-sensors": !fight.radar };
+  for (const [className, isUnused] of Object.entries(unused)) {
+    for (const part of document.querySelectorAll(`.${className}`)) part.hidden = isUnused;
+  }
   element("stage").classList.toggle("high", fight.hasHeight);
   setText(element("outcome"), `${fight.outcome} after ${Math.round(fight.length)} s`);
   element("time").max = fight.length;

@@ -37,8 +37,7 @@ class Plane {
     this._follow();
     this._drawGrid();
     this._drawRadars();
-    this.pair = this.fight.isTeam
-      ? [this.settings.fighter, this.fight.threatOf(this.settings.fighter, time)] : [0, 1];
+    this.pair = this.fight.pairAt(this.settings.fighter, time);
     if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
     this.fight.missiles.forEach((missile) => drawMissile(this, missile));
@@ -64,25 +63,30 @@ class Plane {
   /** Chooses, in teams, the fighter nearest to a click. */
   _click(point) {
     if (!this.fight.isTeam || !this.states) return;
-    const away = this.states.map((state) => distance(this.place(state), point));
+    const away = this.states.map((state, number) => (
+      this.fight.isContact(this.fight.fighters[number]) ? Infinity : distance(this.place(state), point)));
     const nearest = away.indexOf(Math.min(...away));
     if (away[nearest] > CLICK) return;
     this.settings.fighter = nearest;
     this.changed();
   }
 
-  /** Draws the radar cones of the fighters that are not contacts. */
+  /** Draws the radar cones of the fighters that are not contacts, in teams of the chosen one. */
   _drawRadars() {
-    if (!this.fight.radar || this.settings.zones !== "on") return;
-    this.states.forEach((state, seat) => {
-      const isShown = seat !== this.fight.enemy && !isDead(this.fight.fighters[seat], this.time);
-      if (isShown) drawRadar(this, state, this.colours.seats[seat]);
+    const { fight, settings, time } = this;
+    if (!fight.radar || settings.zones !== "on") return;
+    fight.fighters.forEach((fighter) => {
+      const isShown = !fight.isContact(fighter) && !isDead(fighter, time) && this._isMain(fighter);
+      if (isShown) drawRadar(this, this.states[fighter.number], this.colours.seats[fighter.side]);
     });
   }
 
+  /** Draws the warnings of a side's receivers, in teams of the chosen fighter's. */
   _drawWarnings() {
     const { fight, states, time } = this;
-    if (fight.contact) drawWarnings(this, states[fight.side], fight.warningsAt(time), fight.enemy);
+    if (!fight.contacts) return;
+    fight.fighters.filter((fighter) => !fight.isContact(fighter) && this._isMain(fighter))
+      .forEach(({ number }) => drawWarnings(this, states[number], fight.warningsAt(number, time), fight.enemy));
   }
 
   _pan(dx, dy) {
@@ -109,7 +113,7 @@ class Plane {
     const { follow, fighter } = this.settings;
     const followed = this.states[follow === "one" ? fighter : SEATS.indexOf(follow)];
     const isSeen = (state) => state.known !== false;
-    const isAlive = (_, number) => !isDead(this.fight.fighters[number], this.time);
+    const isAlive = (state, number) => isSeen(state) && !isDead(this.fight.fighters[number], this.time);
     const alive = this.fight.isTeam ? this.states.filter(isAlive) : [];
     const known = alive.length ? alive : this.states.filter(isSeen);
     if (followed && followed.known !== false) ({ x: this.view.x, y: this.view.y } = followed);
@@ -187,8 +191,7 @@ class Plane {
     const { context, time, states, fight } = this;
     if (this.pair.some((fighter) => isDead(fight.fighters[fighter], time))) return;
     const colour = this.colours.seats[fight.sideOf(number)];
-    const row = fight.isTeam ? 2 * this.settings.fighter + place : number;
-    const [aero, nez] = fight.zones.at(time, row, states[number])
+    const [aero, nez] = fight.zoneIn(this.pair, place, time, states[number])
       .map((edge) => [...edge, edge[0]].map((point) => this.place(point)));
     if (!aero) return;
     dashed(context, [7, 5], () => line(context, aero, colour, 1, 0.55));
@@ -213,9 +216,9 @@ class Plane {
   }
 
   _drawTrail(fighter) {
-    if (fighter.side === this.fight.enemy) {
+    if (this.fight.isContact(fighter)) {
       const from = this.settings.trails === "whole" ? 0 : this.time - FADE;
-      drawTracks(this, this.fight.contact, from, this.time, this.colours.seats[fighter.side]);
+      drawTracks(this, fighter, from, this.time, this.colours.seats[fighter.side]);
       return;
     }
     drawTrail(this, fighter, this._isMain(fighter) ? TRAIL : THIN_TRAIL);
@@ -224,8 +227,8 @@ class Plane {
   _drawFighter(fighter) {
     const { context, colours: { seats, paper, star } } = this;
     const [state, colour] = [this.states[fighter.number], seats[fighter.side]];
-    if (fighter.side === this.fight.enemy) {
-      drawContact(this, state, colour);
+    if (this.fight.isContact(fighter)) {
+      drawContact(this, state, this._contactName(fighter, state), colour);
       return;
     }
     const at = this.place(state);
@@ -246,6 +249,14 @@ class Plane {
     this._nameFighter(fighter, at, dead, colour);
   }
 
+  /** Returns a contact's number in teams, its source, and with height its height and climb. */
+  _contactName({ number }, state) {
+    const { fight } = this;
+    const height = state.tracked ? heightWords : ({ z }) => formatKm(z); // a lost contact has no course
+    const parts = [fight.isTeam && String(fight.indexOf(number)), contactWords(state), fight.hasHeight && height(state)];
+    return parts.filter(Boolean).join("  ");
+  }
+
   /** Writes the height and climb of each missile in the air. */
   _nameMissiles() {
     const { fight, time, colours: { seats } } = this;
@@ -262,7 +273,7 @@ class Plane {
   _nameFighter(fighter, at, dead, colour) {
     const { fight, states } = this;
     if (!this._isMain(fighter)) {
-      const text = String(fight.indexOf(fighter));
+      const text = String(fight.indexOf(fighter.number));
       this.labels.beside(at, text, { colour, towards: this._behind(fighter.number), gap: 11 });
       return;
     }
@@ -300,7 +311,7 @@ class Plane {
     this.labels.reserve(tip.x - 10, tip.y - 10, 20, 20);
     const beyond = formatKm(Math.hypot(dx, dy) * (1 - shrink) / this.view.scale);
     const text = this._isMain(fighter)
-      ? `${this.fight.callsigns[fighter.number]}, ${beyond} out of view` : String(this.fight.indexOf(fighter));
+      ? `${this.fight.callsigns[fighter.number]}, ${beyond} out of view` : String(this.fight.indexOf(fighter.number));
     this.labels.beside(tip, text, { colour, towards: [-dx, -dy], gap: 16 });
   }
 }

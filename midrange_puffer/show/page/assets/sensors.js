@@ -18,36 +18,30 @@ function drawRadar(plane, state, colour) {
   plane.context.globalAlpha = 1;
 }
 
-/** Draws the believed enemy: filled on radar, hollow from memory, a cross where lost. */
-function drawContact(plane, contact, colour) {
+/** Draws a believed enemy and its name: filled on radar, hollow from memory, a cross where lost. */
+function drawContact(view, contact, name, colour) {
   if (!contact.known) return;
-  const { context, labels } = plane;
-  const at = plane.place(contact);
+  const { context, labels } = view;
+  const at = view.place(contact);
   if (contact.tracked) {
-    const ahead = {
-      x: contact.x + CONTACT_COURSE * contact.speed * Math.cos(contact.heading),
-      y: contact.y + CONTACT_COURSE * contact.speed * Math.sin(contact.heading),
-    };
-    line(context, [at, plane.place(ahead)], colour, 1.3, 0.8);
+    line(context, [at, view.place(flownOn(contact, CONTACT_COURSE))], colour, 1.3, 0.8);
     const corners = [[1, 0], [0, 1], [-1, 0], [0, -1]];
     const diamond = corners.map(([x, y]) => [at.x + DIAMOND_SIZE * x, at.y + DIAMOND_SIZE * y]);
-    shape(context, diamond, contact.source === LIVE ? colour : plane.colours.paper, colour);
+    shape(context, diamond, contact.source === LIVE ? colour : view.colours.paper, colour);
   } else {
     drawCross(context, at, 6, colour);
   }
   labels.reserve(at.x - 9, at.y - 9, 18, 18);
-  labels.beside(at, contactWords(contact), { colour, towards: [1, -0.4], gap: 16 });
+  labels.beside(at, name, { colour, towards: [1, -0.4], gap: 16 });
 }
 
-/** Draws the curves on which the enemy was tracked between two times. */
-function drawTracks(plane, { entries }, from, to, colour) {
-  const { times, x, y, source } = entries;
-  const points = Array.from(times, (time, i) => {
-    const tracked = source[i] === LIVE || source[i] === MEMORY;
-    return tracked && time >= from && time <= to ? plane.place({ x: x[i], y: y[i] }) : null;
-  });
+/** Draws the curves on which an enemy was tracked between two times. */
+function drawTracks(view, { entries }, from, to, colour) {
+  const { times, x, y, z } = entries;
+  const points = Array.from(times, (time, i) => (
+    !Number.isNaN(x[i]) && time >= from && time <= to ? view.place({ x: x[i], y: y[i], z: z?.[i] }) : null));
   for (let i = 1; i < points.length; i += 2) {
-    if (points[i - 1] && points[i]) line(plane.context, [points[i - 1], points[i]], colour, 1.6);
+    if (points[i - 1] && points[i]) line(view.context, [points[i - 1], points[i]], colour, 1.6);
   }
 }
 

@@ -1,4 +1,5 @@
-// The view from the side in fights with height: height over the way from red to blue, red at the left.
+// The view from the side in fights with height: height over the way from one fighter to its enemy. The first one, at the
+// left, is red, in a side's picture that side's fighter, and in teams the chosen one.
 
 const SIDE_MARGIN = { left: 44, right: 20, top: 26, bottom: 26 };
 const SIDE_SPACING = { x: 70, y: 22 }; // least distance between lines [px]
@@ -12,13 +13,13 @@ class SideView {
   }
 
   get fight() {
-    return this.fights.truth;
+    return this.fights[this.settings.picture];
   }
 
   draw(time) {
     const { canvas, fight } = this;
     const heights = [...fight.fighters, ...fight.missiles]
-      .map(({ entries: { z } }) => z.reduce((a, b) => Math.max(a, b)));
+      .map(({ entries: { z } }) => z.reduce((a, b) => (Number.isNaN(b) ? a : Math.max(a, b)), 0));
     this.top = 1000 * Math.ceil(Math.max(...heights) / 1000 + 0.2); // m
     const context = begin(canvas);
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -32,8 +33,8 @@ class SideView {
     context.rect(SIDE_MARGIN.left, 0, width - SIDE_MARGIN.left, height);
     context.clip();
     fight.missiles.forEach((missile) => drawMissile(this, missile));
-    fight.fighters.forEach((fighter) => drawTrail(this, fighter, TRAIL));
-    fight.fighters.forEach((fighter) => this._drawFighter(fighter));
+    fight.fighters.forEach((fighter) => this._drawTrail(fighter));
+    this._shown().forEach((fighter) => this._drawFighter(fighter));
     context.restore();
     this._nameBodies();
     this.labels.draw();
@@ -41,23 +42,32 @@ class SideView {
 
   /** Lays the way through both fighters, and selects the part of it to be shown. */
   _aim() {
-    const { fight, time, states: [red, blue] } = this;
-    const [dx, dy] = [blue.x - red.x, blue.y - red.y];
+    const { fight, time } = this;
+    this.pair = fight.pairAt(this.settings.fighter, time);
+    if (fight.side === 1 && !fight.isTeam) this.pair.reverse();
+    const [own, other] = this.pair.map((number) => this.states[number]);
+    const [dx, dy] = other.known === false ? [0, 0] : [other.x - own.x, other.y - own.y];
     const way = Math.hypot(dx, dy);
     if (way > 1) this.ahead = { x: dx / way, y: dy / way };
-    this.ahead ??= { x: 1, y: 0 };
-    this.origin = red;
+    this.ahead ??= { x: Math.cos(own.heading), y: Math.sin(own.heading) };
+    this.origin = own;
     const flying = fight.missiles.filter((missile) => phaseOf(missile, time) === "flying");
     const isOver = time >= fight.length;
+    const living = this._shown().filter((fighter) => this.pair.includes(fighter.number) || !isDead(fighter, time));
     const shown = isOver ? [...fight.fighters, ...fight.missiles].flatMap(pointsOf)
-      : [red, blue, ...flying.map((missile) => stateAt(missile, time))];
+      : [...living.map(({ number }) => this.states[number]), ...flying.map((missile) => stateAt(missile, time))];
     const places = shown.map((point) => this._along(point));
     const [low, high] = [Math.min, Math.max].map((extreme) => places.reduce((a, b) => extreme(a, b)));
     const free = Math.max((LEAST_WAY - (high - low)) / 2, SIDE_ROOM * (high - low));
     [this.low, this.high] = [low - free, high + free];
   }
 
-  /** Returns the way from red to a point, along the line from red to blue [m]. */
+  /** Returns the fighters whose place is known. */
+  _shown() {
+    return this.fight.fighters.filter(({ number }) => this.states[number].known !== false);
+  }
+
+  /** Returns the way from the first fighter to a point, along the line to the other one [m]. */
   _along({ x, y }) {
     return (x - this.origin.x) * this.ahead.x + (y - this.origin.y) * this.ahead.y;
   }
@@ -85,7 +95,7 @@ class SideView {
     return Math.atan2(-z * scales.y, (x * ahead.x + y * ahead.y) * scales.x);
   }
 
-  /** Draws the ground, lines of equal height, and ticks of the way from red. */
+  /** Draws the ground, lines of equal height, and ticks of the way from the first fighter. */
   _drawGrid() {
     const { context, width, height, labels, scales, colours: { line: rule, dim } } = this;
     const [left, ground] = [SIDE_MARGIN.left, height - SIDE_MARGIN.bottom];
@@ -100,26 +110,52 @@ class SideView {
       line(context, [{ x, y: ground }, { x, y: ground + 4 }], dim);
       labels.fixed(km(way), x, ground + 12, { colour: dim, align: "center" });
     }
-    labels.fixed("Height [km] over the way from red to blue [km]", left, 11, { colour: dim });
+    const [from, to] = this.pair.map((number) => this.fight.callsigns[number]);
+    labels.fixed(`Height [km] over the way from ${from} to ${to} [km]`, left, 11, { colour: dim });
+  }
+
+  _drawTrail(fighter) {
+    const { fight, time, settings, colours: { seats } } = this;
+    if (fight.isContact(fighter)) {
+      drawTracks(this, fighter, settings.trails === "whole" ? 0 : time - FADE, time, seats[fighter.side]);
+    } else drawTrail(this, fighter, this._isMain(fighter) ? TRAIL : THIN_TRAIL);
+  }
+
+  /** True if a fighter is drawn in full: in teams only the pair. */
+  _isMain({ number }) {
+    return !this.fight.isTeam || this.pair.includes(number);
   }
 
   _drawFighter(fighter) {
-    const { context, time, labels, colours: { seats, paper, star } } = this;
+    const { context, fight, time, labels, colours: { seats, paper, star } } = this;
     const [state, colour] = [this.states[fighter.number], seats[fighter.side]];
     const [at, dead] = [this.place(state), isDead(fighter, time)];
     const foot = { x: at.x, y: this.height - SIDE_MARGIN.bottom };
     dashed(context, [2, 4], () => line(context, [at, foot], colour, 1, 0.6));
-    if (dead) drawStar(context, at, SIDE_SIZE, star, colour);
-    else drawDart(context, at, this.angle(state), SIDE_SIZE, colour, paper);
+    if (fight.isContact(fighter)) {
+      drawContact(this, state, `${this._nameOf(fighter.number)}  ${formatKm(state.z)}`, colour);
+      return;
+    }
+    const size = this._isMain(fighter) ? SIDE_SIZE : 0.75 * SIDE_SIZE;
+    if (dead) drawStar(context, at, size, star, colour);
+    else drawDart(context, at, this.angle(state), size, colour, paper);
     labels.reserve(at.x - 9, at.y - 9, 18, 18);
   }
 
-  /** Writes the fighters' names and heights, and the heights [km] of missiles in the air. */
+  /** Returns a fighter's name; in teams, unless it is of the pair, its number in its side. */
+  _nameOf(number) {
+    const { fight } = this;
+    return this._isMain({ number }) ? fight.callsigns[number] : String(fight.indexOf(number));
+  }
+
+  /** Writes the fighters' names and heights, the pair's first, and the heights [km] of missiles in the air. */
   _nameBodies() {
     const { fight, time, labels, colours: { seats } } = this;
-    for (const { number, side: own } of fight.fighters) {
+    const named = this._shown().filter((fighter) => !fight.isContact(fighter))
+      .sort((a, b) => this._isMain(b) - this._isMain(a));
+    for (const { number, side: own } of named) {
       const state = this.states[number];
-      const text = `${fight.callsigns[number]}  ${formatKm(state.z)}`;
+      const text = `${this._nameOf(number)}  ${formatKm(state.z)}`;
       labels.beside(this.place(state), text, { colour: seats[own], towards: [0, -1], gap: 18 });
     }
     for (const missile of fight.missiles) {
@@ -132,7 +168,7 @@ class SideView {
   }
 }
 
-/** Returns the noted places of a body. */
+/** Returns the noted places of a body, without not-a-numbers. */
 function pointsOf({ entries: { x, y } }) {
-  return Array.from(x, (value, i) => ({ x: value, y: y[i] }));
+  return Array.from(x, (value, i) => ({ x: value, y: y[i] })).filter((point) => !Number.isNaN(point.x));
 }

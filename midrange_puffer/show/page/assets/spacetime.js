@@ -54,8 +54,9 @@ class Graph {
   /** Returns the scene of the chosen fighter; null once it is dead. */
   scene(time) {
     const { fight, settings: { fighter: number } } = this;
-    if (!fight.graphs[number] || isDead(fight.fighters[number], time)) return null;
-    const scene = fight.graphs[number].at(time);
+    const graph = fight.graphOf(number);
+    if (!graph || isDead(fight.fighters[number], time)) return null;
+    const scene = graph.at(time);
     const enemy = fight.fighters[scene.enemy];
     return isDead(enemy, time) ? withoutEnemy(scene, isDead(enemy, scene.noted)) : scene;
   }
@@ -70,8 +71,8 @@ class Graph {
     this.own = this.colours.seats[scene.side];
     this.threat = this.colours.seats[enemy.side];
     this.labels = new Labels(context, width, height, this.colours.paper);
-    const isHidden = isDead(enemy, time) || this.fight.contact;
-    this.enemy = isHidden ? [] : this.fight.graphs[scene.enemy].at(time).own;
+    const isHidden = isDead(enemy, time) || this.fight.contacts;
+    this.enemy = isHidden ? [] : this.fight.graphOf(scene.enemy).at(time).own;
     const states = this.fight.states(time);
     this.pair = this.fight.fighters
       .map((fighter) => ({ fighter, state: states[fighter.number] }))

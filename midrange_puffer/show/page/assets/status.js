@@ -1,6 +1,6 @@
 // Texts: the state of both seats, and the captions of the drawings.
 
-const OF_CONTACT = ["speed", "Mach"]; // known of an enemy with a track
+const OF_CONTACT = ["speed", "Mach", "height", "climb"]; // known of an enemy with a track
 const side = (value) => (value > 0 ? "left" : "right");
 
 /** Returns a value with its side; to the left is positive. */
@@ -114,7 +114,7 @@ function formatTime(seconds) {
 function planeCaption({ zones, picture }, fight) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
   const high = "Beside each body: its height, and ↗ the angle of its climb or ↘ of its dive. Below: the fight from the " +
-    "side, along the present line from red to blue, with heights stretched.";
+    "side, along the present line between two fighters, with heights stretched.";
   const now = fight.hasHeight ? "at its present height, course and speed" : "on its present course and speed";
   const rule = `Launch zones, were the enemy there, ${now}: ` +
     "dashed R_aero, a missile fired now hits if it flies on; " +
@@ -148,10 +148,10 @@ function graphCaption(scene, number, fight, time) {
   const name = fight.callsigns[number];
   if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[number].died)}.`]]];
   const enemy = fight.callsigns[scene.enemy];
-  const inTheAir = fight.contact
+  const inTheAir = fight.contacts
     ? "Dash-dotted: own missiles in the air. The ranges of the enemy's are unknown: they are not shown."
     : "Dash-dotted: missiles in the air.";
-  const isBlind = fight.contact && !fight.contactAt(time).tracked;
+  const isBlind = fight.contacts && !fight.contactAt(scene.enemy, time).tracked;
   const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
     ? [isBlind ? `No track of ${enemy}: its shots are unknown.` : `${enemy} can fire no missile: there is no cone.`,
       inTheAir]

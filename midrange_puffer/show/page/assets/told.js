@@ -26,11 +26,11 @@ class TellTale {
 
   /** Marks what holds at a time, and shows the last line that has begun. */
   draw(time) {
-    const { enemy } = this.fights[this.settings.picture]; // undefined if the truth is shown
+    const shown = this.fights[this.settings.picture];
     const now = new Map();
     let last = null;
     for (const line of this.lines) {
-      line.row.hidden = line.fighter === enemy;
+      line.row.hidden = shown.isContact(shown.fighters[line.fighter]);
       if (line.start > time || line.row.hidden) continue;
       now.set(`${line.fighter} ${line.ordered}`, line);
       last = line;
