@@ -117,6 +117,7 @@ OBSERVED: tuple[str, ...] = (
     *("sensing", "red_size", "blue_size", "dimensions"),
     *(row.name for row in LOADS),
 )
+FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 
 OPTIONS: dict[str, Option] = {
@@ -158,6 +159,14 @@ OPTIONS: dict[str, Option] = {
             "of the agent",
             1,
             100,
+        ),
+        Option(
+            "agents",
+            str,
+            FIGHTER,
+            "with action_mode = orders in teams: an agent is a fighter, or a side: a commander "
+            "that gives orders to all of its fighters",
+            choices=AGENTS,
         ),
     )
 }
@@ -583,6 +592,38 @@ def checked_order_decisions(order_decisions: int, action_mode: str) -> int:
             f"action_mode = {action_mode}"
         )
     return 0
+
+
+def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int:
+    """Returns the number of fighters that an agent commands; 1: it is a fighter.
+
+    Args:
+        agents: one of AGENTS.
+        action_mode: of the agents.
+        parameters: with the sizes of the sides.
+
+    Raises:
+        ValueError: There is no such value, or no commander in such a game.
+    """
+    if checked_choice("agents", agents) == FIGHTER:
+        return 1
+    if action_mode != ORDERS:
+        raise ValueError(
+            f"agents = {agents}: a commander gives orders, and this is action_mode = "
+            f"{action_mode}; must be {FIGHTER}, or with action_mode = {ORDERS}"
+        )
+    red, blue = sizes_of(parameters)
+    if red != blue or red == 1:
+        raise ValueError(
+            f"agents = {agents}: needs two equal sides of at least 2 fighters, and these are "
+            f"red_size = {red}, blue_size = {blue}"
+        )
+    return red
+
+
+def dies_alone(env: Parameters) -> bool:
+    """True if an agent is a fighter of a team, which may be dead while its side fights on."""
+    return is_team(env) and env.get("agents", FIGHTER) == FIGHTER
 
 
 def checked_seed(seed: int) -> int:
