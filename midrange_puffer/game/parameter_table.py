@@ -81,6 +81,7 @@ OBSERVED: tuple[str, ...] = (
     *("sensing", "red_size", "blue_size", "dimensions"),
     *(row.name for row in LOADOUTS),
 )
+FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 OPTIONS: dict[str, Option] = {
     option.name: option
@@ -121,6 +122,14 @@ OPTIONS: dict[str, Option] = {
             "of the agent",
             1,
             100,
+        ),
+        Option(
+            "agents",
+            str,
+            FIGHTER,
+            "with action_mode = orders in teams: an agent is a fighter, or a side: a commander "
+            "that gives orders to all of its fighters",
+            choices=AGENTS,
         ),
     )
 }

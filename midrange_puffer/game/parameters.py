@@ -23,6 +23,8 @@ from midrange_puffer.game.arguments import (
 from midrange_puffer.game.game_facts import (
     blindness,
     callsigns,
+    checked_agents,
+    dies_alone,
     fighter_names,
     has_height,
     is_team,
@@ -38,6 +40,8 @@ from midrange_puffer.game.game_facts import (
 )
 from midrange_puffer.game.parameter_table import (
     ADDITIONS,
+    AGENTS,
+    FIGHTER,
     FIRST_RULES,
     FULL,
     LOADOUTS,
@@ -50,6 +54,7 @@ from midrange_puffer.game.parameter_table import (
     RULES_VERSION,
     SAME_BITS_SINCE,
     SEATS,
+    SIDE,
     TYPES,
     Option,
     Parameter,
@@ -88,16 +93,16 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIRST_RULES", "FULL", "HUMAN",
-    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS", "OBSERVED", "OPTIONS",
-    "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
-    "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
-    "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_choice",
-    "checked_num_envs", "checked_order_decisions", "checked_seed", "checked_threads",
-    "fighter_names", "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of",
-    "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
-    "require_height", "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of",
-    "text_check",
+    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIGHTER", "FIRST_RULES",
+    "FULL", "HUMAN", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS",
+    "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
+    "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN",
+    "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness", "callsigns", "check",
+    "checked_agents", "checked_choice", "checked_num_envs", "checked_order_decisions",
+    "checked_seed", "checked_threads", "dies_alone", "fighter_names", "finite", "has_height",
+    "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
+    "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
+    "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
 ]  # fmt: skip
 
 
