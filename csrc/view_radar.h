@@ -57,8 +57,9 @@ static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter
   }
   MR_FOR_LANES(i) {
     float limit = mr_select(mr_is_track(contact->source[i]), k->one, 0.0f);
-    float track_live = (float)(contact->source[i] == MR_LIVE);
-    float track_memory = (float)(contact->source[i] == MR_MEMORY);
+    float quality = mr_quality(contact, i);
+    float track_live = quality * (float)(contact->source[i] == MR_LIVE);
+    float track_memory = quality * (float)(contact->source[i] == MR_MEMORY);
     float track_age = (float)contact->age[i] * k->dt;
     float enemy_speed = contact->body.v[i];
     MR_GEOMETRY_VALUES(sim, roster, fighter, &own->body, &contact->body, sight, i)

@@ -331,8 +331,9 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
     MR_REACH_VALUES(sim, roster, enemy, fighter, &own->body, &contact->body, &sight, i)
-    float other_live = (float)(contact->source[i] == MR_LIVE);
-    float other_linked = (float)(contact->source[i] == MR_LINKED);
+    float quality = mr_quality(contact, i);
+    float other_live = quality * (float)(contact->source[i] == MR_LIVE);
+    float other_linked = quality * (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;
     float other_inbound = (float)in_air[i];
     MR_SEEN_HEIGHT_VALUES(other, sim, roster, enemy, &own->body, &contact->body, &sight, i)

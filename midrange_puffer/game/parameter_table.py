@@ -82,6 +82,8 @@ OBSERVED: tuple[str, ...] = (
     *(row.name for row in LOADOUTS),
 )
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
+# With one of these above 0 radars measure with errors.
+NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (

@@ -41,6 +41,7 @@ from midrange_puffer.game.parameter_table import (
     FIRST_RULES,
     FULL,
     LOADOUTS,
+    NOISE,
     OBSERVATIONS,
     OBSERVED,
     OPTIONS,
@@ -89,8 +90,8 @@ from midrange_puffer.names import suggest
 
 __all__ = [
     "ADDITIONS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIRST_RULES", "FULL", "HUMAN",
-    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS", "OBSERVED", "OPTIONS",
-    "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
+    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS",
+    "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
     "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
     "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_choice",
     "checked_num_envs", "checked_order_decisions", "checked_seed", "checked_threads",
@@ -178,6 +179,8 @@ def resolve(
             )
     if is_team(values):
         _check_teams(values, teams)
+    if values["sensing"] != RADAR:
+        _check_no_noise(values)
     if has_height(values):
         _check_height(values)
         _check_type_names(values)
@@ -251,6 +254,13 @@ _HEIGHT_ONLY = (
     *("aircraft_spread", "missile_spread", TYPES.name),
     *(row.name for row in LOADOUTS),
 )
+
+
+def _check_no_noise(values: Parameters) -> None:
+    """Refuses noise where there are no sensors."""
+    for name in NOISE:
+        if values[name]:
+            raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
 
 
 def _check_height(values: Parameters) -> None:

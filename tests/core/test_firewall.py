@@ -32,6 +32,7 @@ fights = st.fixed_dictionaries(
         "blue": st.sampled_from(FIGHTING),
         "decisions": st.integers(1, 250),
         "dimensions": st.sampled_from((2, 3)),
+        "noise": st.sampled_from((0, 2)),
     }
 )
 
@@ -48,6 +49,9 @@ def twins(fight: dict, sensing: str = "radar") -> tuple[Simulation, Simulation]:
     """The same engagement twice, in its middle."""
     settings = {"sensing": sensing, "start_range_min": 15_000, "start_range_max": 60_000}
     settings["dimensions"] = fight["dimensions"]
+    if sensing == "radar":
+        settings["radar_noise_bearing_deg"] = fight["noise"]
+        settings["radar_noise_range"] = 100 * fight["noise"]
     one, other = (
         Simulation(1, fight["seed"], red=fight["red"], blue=fight["blue"], **settings)
         for _ in range(2)
@@ -183,7 +187,7 @@ def test_a_leak_is_caught(leak, test):
 
 def test_what_a_pilot_of_the_full_game_knows_is_caught():
     """Where both see everything, the enemy's ammunition is seen: the check would tell of it."""
-    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2}
+    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2, "noise": 0}
     one, other = twins(fight, "full")
     other.set_fighter(0, BLUE, ammo=0)
     assert not np.array_equal(red_view(one), red_view(other))

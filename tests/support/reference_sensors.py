@@ -4,8 +4,10 @@
 """
 
 from dataclasses import dataclass, field
-from math import cos, radians
+from math import cos, hypot, radians
 
+import numpy as np
+import reference_noise as noise
 from reference import Body, Engagement, Fighter, Missile, off_boresight
 from reference_pilots import Pilot
 
@@ -20,6 +22,9 @@ class Contact:
     source: int = UNSEEN
     age: int = 0  # steps since the enemy was last seen, once there was a track
     seen: int = -1  # steps for which the radar has seen it without a break
+    # With noise: covariances [2, 2] of place and velocity along the line of sight and across it.
+    along: np.ndarray = field(default_factory=lambda: np.zeros((2, 2)))
+    across: np.ndarray = field(default_factory=lambda: np.zeros((2, 2)))
 
     @property
     def is_track(self) -> bool:
@@ -46,6 +51,7 @@ class Sensed(Engagement):
 
     contacts: list[Contact] = field(default_factory=lambda: [Contact(), Contact()])
     beliefs: dict[tuple[int, int], Belief] = field(default_factory=dict)  # by owner and launch
+    draws: tuple[int, int, int] = (0, 0, 0)  # the key of noise: seed, engagement, episode
 
     def key(self, missile: Missile) -> tuple[int, int]:
         """Returns a missile's owner and launch time: a fighter launches one at a time."""
@@ -126,16 +132,63 @@ class Sensed(Engagement):
             contact.body = self.straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
         sees = own.alive and enemy.alive and self.sees("radar", own, enemy, reach)
+        if noise.is_noisy(self.p):
+            self.filter(own, enemy, contact, sees, reach, time)
         contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
         contact.age += steps
         if sees and (contact.is_track or contact.seen >= self.steps("radar_acquire_time")):
             contact.source, contact.age = LIVE, 0
-            contact.body = self.straight_on(enemy, 0)
+            if not noise.is_noisy(self.p):
+                contact.body = self.straight_on(enemy, 0)
         elif contact.is_track:
             kept = contact.age <= self.steps("track_memory")
             contact.source = MEMORY if kept else LOST
         elif contact.source == UNSEEN:
             contact.age = 0
+
+    def filter(
+        self, own: Body, enemy: Body, contact: Contact, sees: bool, reach: float, time: float
+    ) -> None:
+        """Filters a measurement, if there is one, into a contact that has not been updated yet."""
+        if not contact.is_track and contact.seen >= 0 and sees:
+            contact.body = self.straight_on(contact.body, time)
+        acceleration = self.p["track_acceleration"]
+        contact.along, contact.across = (
+            noise.grown(covariance, time, acceleration)
+            for covariance in (contact.along, contact.across)
+        )
+        if not sees:
+            return
+        left = self.left(own, enemy)
+        self.margins.append(("side", left))
+        numbers = noise.numbers(self.draws, self.time, self.number_of(contact))
+        line, moves = self.vectors(own)[0], self.vectors(enemy)
+        m = noise.measure(self.p, line, *moves, reach, left < 0, numbers)
+        if not contact.is_track and contact.seen < 0:
+            state = noise.first(m, self.p["track_speed"])
+        else:
+            covariances = contact.along, contact.across
+            state = noise.filtered(m, *self.vectors(contact.body), *covariances)
+        place, velocity, contact.along, contact.across = state
+        contact.body = self.body_of(place, velocity, contact.body)
+
+    def number_of(self, contact: Contact) -> int:
+        contacts = self.contacts.values() if isinstance(self.contacts, dict) else self.contacts
+        return next(number for number, other in enumerate(contacts) if other is contact)
+
+    def left(self, body: Body, other: Body) -> float:
+        """Returns how far to the left of a body's nose another one is: a sine."""
+        return off_boresight(body, other.x - body.x, other.y - body.y)[1]
+
+    def vectors(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the place and the velocity of a body in space."""
+        return np.array([body.x, body.y, 0.0]), np.array([*body.velocity, 0.0])
+
+    def body_of(self, place: np.ndarray, velocity: np.ndarray, before: Body) -> Body:
+        """Returns a body at a place with a velocity; a slow one keeps its direction."""
+        speed = hypot(*velocity)
+        c, s = velocity[:2] / speed if speed >= 1 else (before.c, before.s)
+        return Body(*place[:2], c, s, speed)
 
     def update_belief(self, missile: Missile, steps: int, time: float) -> None:
         belief, contact = self.beliefs[self.key(missile)], self.contact_of(missile)
