@@ -63,6 +63,18 @@ static inline float mr_radar_range(const MrParams *p, float toward) {
   return p->radar_range_beam + (end - p->radar_range_beam) * (toward * toward);
 }
 
+// The burn-through range of the jammers of a fighter's side [m]; 0 if it has none.
+static inline float mr_jammer(const MrSim *sim, int32_t fighter) {
+  return sim->constants.sensors.jammer[mr_side(sim, fighter)];
+}
+
+// How far a radar with a range on a target sees it if the target jams. The echo falls with the fourth power of the
+// range and the jamming with the square, so the burn-through range goes with the square of the radar's range.
+static inline float mr_burn_through(const MrParams *p, float jammer, float reach) {
+  float share = reach / p->radar_range_nose;
+  return mr_select(jammer > 0.0f, mr_min(reach, jammer * (share * share)), reach);
+}
+
 // Flies all believed bodies straight on for a time [s]. A lost contact stays where it is.
 static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
   for (int32_t place = 0; place < mr_contacts(sim); place++) {
@@ -94,13 +106,15 @@ static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const Mr
                               int32_t steps, const MrSight *sight, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
   const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
+  float jammer = mr_jammer(sim, target);
   MrBody *body = &contact->body;
   MrGlimpse glimpse;
   MR_FOR_LANES(i) {
     float reach = mr_radar_range(&sim->params, mr_aspect_cosine(sight, i)) * mr_echo_of(roster, target, i);
     float below = mr_height(&own->body, i) - mr_height(&enemy->body, i);
     MrEcho echo = {mr_cosine(sight, i), sight->range[i], sight->approach[i], below};
-    int sees = own->alive[i] & enemy->alive[i] & mr_sees(&sim->params, k->radar_cosine, reach, echo);
+    int sees = own->alive[i] & enemy->alive[i] &
+               mr_sees(&sim->params, k->radar_cosine, mr_burn_through(&sim->params, jammer, reach), echo);
     int32_t before = contact->seen[i], source = contact->source[i];
     int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
     int32_t age = contact->age[i] + steps;
@@ -235,8 +249,8 @@ typedef struct {
 #define MR_SUM(a, b) (a##x * b##x + a##y * b##y)
 #endif
 
-// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target; it remembers
-// the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
+// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target, or homes on its
+// jammer; it remembers the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
 // three.
 static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
                              int32_t strays[MR_LANES]) {
@@ -268,7 +282,9 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
 #else
     MrEcho echo = {ahead, range, radial, 0.0f};
 #endif
-    int sees = looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo);
+    float jammer = mr_select(mr_side(sim, m->target[i]), k->jammer[1], k->jammer[0]);
+    int homes = (jammer > 0.0f) & (ahead >= k->seeker_cosine) & (range <= sim->params.home_on_jam_range);
+    int sees = homes | (looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo));
 
     int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
     int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));

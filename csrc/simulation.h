@@ -46,7 +46,8 @@ typedef struct {
   int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
   float receiver_range;                               // [m]
   bool is_noisy;                                      // a radar's measurements have noise
-  float noise_bearing;                                // [rad] where its range ends
+  float jammer[MR_SIDES];  // burn-through range on a fighter of this side [m]; 0 without jammers
+  float noise_bearing;     // [rad] where its range ends
   float crank_c, crank_s;  // greatest angle at which a pilot supports a missile: cosine and sine
 } MrSensors;
 

@@ -143,8 +143,8 @@ static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t figh
   MrHeard heard;
   MrSeekers seekers;
   int32_t other = mr_opponent(fighter);
-  mr_listen(sim, &b->fighters[fighter], &b->fighters[other], &sights[fighter], &picture->contacts[other], &heard);
-  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  mr_listen(sim, &b->fighters[fighter], b, other, &sights[fighter], &picture->contacts[other], &heard);
+  mr_listen_to_seekers(sim, b, fighter, picture, &seekers);
   mr_write_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, out);
   mr_write_contact_height(sim, b, fighter, &scene->sights[fighter], &picture->contacts[fighter], out);
   mr_write_seekers(&sim->constants, &seekers, out->seekers);

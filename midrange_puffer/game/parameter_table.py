@@ -82,8 +82,9 @@ OBSERVED: tuple[str, ...] = (
     *(row.name for row in LOADOUTS),
 )
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
-# With one of these above 0 radars measure with errors.
+# Rows of sensors that are 0 without noise and without jammers.
 NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
+JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (

@@ -40,6 +40,7 @@ from midrange_puffer.game.parameter_table import (
     ADDITIONS,
     FIRST_RULES,
     FULL,
+    JAMMERS,
     LOADOUTS,
     NOISE,
     OBSERVATIONS,
@@ -90,9 +91,9 @@ from midrange_puffer.names import suggest
 
 __all__ = [
     "ADDITIONS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIRST_RULES", "FULL", "HUMAN",
-    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS",
-    "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
-    "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
+    "JAMMERS", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS",
+    "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
+    "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
     "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_choice",
     "checked_num_envs", "checked_order_decisions", "checked_seed", "checked_threads",
     "fighter_names", "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of",
@@ -180,7 +181,7 @@ def resolve(
     if is_team(values):
         _check_teams(values, teams)
     if values["sensing"] != RADAR:
-        _check_no_noise(values)
+        _check_no_sensors(values)
     if has_height(values):
         _check_height(values)
         _check_type_names(values)
@@ -256,9 +257,9 @@ _HEIGHT_ONLY = (
 )
 
 
-def _check_no_noise(values: Parameters) -> None:
-    """Refuses noise where there are no sensors."""
-    for name in NOISE:
+def _check_no_sensors(values: Parameters) -> None:
+    """Refuses what needs sensors."""
+    for name in (*NOISE, *JAMMERS):
         if values[name]:
             raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
 

@@ -33,6 +33,7 @@ fights = st.fixed_dictionaries(
         "decisions": st.integers(1, 250),
         "dimensions": st.sampled_from((2, 3)),
         "noise": st.sampled_from((0, 2)),
+        "jammer": st.sampled_from((0, 20_000)),
     }
 )
 
@@ -52,6 +53,7 @@ def twins(fight: dict, sensing: str = "radar") -> tuple[Simulation, Simulation]:
     if sensing == "radar":
         settings["radar_noise_bearing_deg"] = fight["noise"]
         settings["radar_noise_range"] = 100 * fight["noise"]
+        settings["blue_jammer"] = fight["jammer"]
     one, other = (
         Simulation(1, fight["seed"], red=fight["red"], blue=fight["blue"], **settings)
         for _ in range(2)
@@ -187,7 +189,7 @@ def test_a_leak_is_caught(leak, test):
 
 def test_what_a_pilot_of_the_full_game_knows_is_caught():
     """Where both see everything, the enemy's ammunition is seen: the check would tell of it."""
-    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2, "noise": 0}
+    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2}
     one, other = twins(fight, "full")
     other.set_fighter(0, BLUE, ammo=0)
     assert not np.array_equal(red_view(one), red_view(other))

@@ -46,6 +46,7 @@ DRAWN = {"red_aircraft": "heavy:1,light:2", "blue_aircraft": "fast:1,trainer:1"}
 DRAWN |= {"blue_missile": "short:1,long:1", "aircraft_spread": 0.3, "missile_spread": 0.2}
 LOADED = {"red_missiles": "medium:2,short:2,long:2", "blue_missiles": "short:3,medium:2"}
 NOISY = {"radar_noise_bearing_deg": 2, "radar_noise_range": 200, "radar_noise_speed": 10}
+JAMMING = {"blue_jammer": 15_000, "red_jammer": 20_000, "home_on_jam_range": 18_000}
 TWOS = {"red_size": 2, "blue_size": 2}
 
 
@@ -114,8 +115,9 @@ def agree(game: Game, env: int, fight: Fight, rewards: list[float]) -> bool:
     [
         *(DRAWN, LOADED, DRAWN | TWOS, nightly(DRAWN | {"red_size": 3, "blue_size": 1})),
         *(DRAWN | NOISY, DRAWN | NOISY | TWOS),
+        *(DRAWN | JAMMING, JAMMING | NOISY | TWOS),
     ],
-    ids=["1v1", "loads", "2v2", "3v1", "noise", "noise 2v2"],
+    ids=["1v1", "loads", "2v2", "3v1", "noise", "noise 2v2", "jamming", "both 2v2"],
 )
 def test_decisions(types, settings):
     """Decisions under random controls, and what is observed before them, are the reference's."""
@@ -161,6 +163,7 @@ KNOWN |= {"start_range_min": 20_000, "start_range_max": 40_000, "reward_pressure
         ("crank", "snake", {"blue_aircraft": "heavy"}),
         ("pair", "notcher", TWOS),
         ("notcher", "ace", NOISY),
+        ("ace", "crank", JAMMING),
         nightly("patient", "turn_back", {}),
         nightly("ace", "pair", {"red_size": 1, "blue_size": 3}),
     ],
@@ -293,7 +296,7 @@ def test_a_seeker_loses_a_low_beaming_target():
 # What holds in all games
 
 
-@pytest.mark.parametrize("noise", [{}, NOISY], ids=["exact", "noise"])
+@pytest.mark.parametrize("noise", [{}, NOISY, NOISY | JAMMING], ids=["exact", "noise", "both"])
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 3)], ids=["1v1", "2v3"])
 def test_reflection_is_exact(types, sizes, noise):
     """A mirrored fight has the mirrored states, pictures and observations, bit for bit."""
@@ -314,5 +317,5 @@ def test_reflection_is_exact(types, sizes, noise):
 @pytest.mark.parametrize("sizes", [{}, {"red_size": 2, "blue_size": 3}], ids=["1v1", "2v3"])
 def test_snapshots_and_batches(sizes):
     """A fight is the same after a snapshot, in any batch and on any number of threads."""
-    settings = SHARP | DRAWN | NOISY | {"dimensions": 3, "blue": "notcher"} | sizes
+    settings = SHARP | DRAWN | NOISY | JAMMING | {"dimensions": 3, "blue": "notcher"} | sizes
     check_snapshots_and_batches(settings)

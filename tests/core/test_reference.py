@@ -318,8 +318,9 @@ NOISY = SHARP | {
     "radar_noise_speed": 10,
     "track_acceleration": 15,
 }
+JAMMING = SHARP | {"blue_jammer": 12_000, "home_on_jam_range": 15_000, "seeker_range": 8_000}
 EACH_SENSING = pytest.mark.parametrize(
-    "sensors", [{}, SHARP, NOISY], ids=["full", "radar", "noise"]
+    "sensors", [{}, SHARP, NOISY, JAMMING], ids=["full", "radar", "noise", "jamming"]
 )
 
 

@@ -111,6 +111,34 @@ class Sensed(Engagement):
         reach = self.p["radar_range_beam"] * (1 - toward**2) + end * toward**2
         return reach * self.echo(target)
 
+    def jammer(self, fighter: Body) -> float:
+        """Returns the burn-through range of a fighter's jammer; 0 if it has none."""
+        [number] = [n for n, other in enumerate(self.fighters) if other is fighter]
+        return self.p[("red_jammer", "blue_jammer")[self.side(number)]]
+
+    def burn_through(self, target: Body, reach: float) -> float:
+        """Returns how far a radar with this range sees a target that may jam."""
+        jammer = self.jammer(target)
+        return min(reach, jammer * (reach / self.p["radar_range_nose"]) ** 2) if jammer else reach
+
+    def homes(self, missile: Missile, target: Body) -> bool:
+        """Returns True if a seeker homes on a target's jammer."""
+        if not self.jammer(target):
+            return False
+        half_angle = self.p["seeker_half_angle_deg"]
+        ahead = self.ahead(missile, target)
+        in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
+        far = self.p["home_on_jam_range"]
+        return in_cone and not self.below("sensor range", far, self.range(missile, target))
+
+    def radiates(self, missile: Missile) -> bool:
+        """Returns True if the target hears the seeker of a missile with a lock."""
+        target = self.fighters[missile.target]
+        near = self.p["seeker_range"]
+        return not self.jammer(target) or not self.below(
+            "sensor range", near, self.range(missile, target)
+        )
+
     def update_picture(self, steps: int) -> None:
         time = (self.time - self.updated) * self.dt
         self.updated = self.time
@@ -131,7 +159,8 @@ class Sensed(Engagement):
         if contact.is_track:
             contact.body = self.straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
-        sees = own.alive and enemy.alive and self.sees("radar", own, enemy, reach)
+        within = self.burn_through(enemy, reach)
+        sees = own.alive and enemy.alive and self.sees("radar", own, enemy, within)
         if noise.is_noisy(self.p):
             self.filter(own, enemy, contact, sees, reach, time)
         contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
@@ -199,7 +228,8 @@ class Sensed(Engagement):
         reach = self.p["seeker_range"] * self.echo(target)
         distance = self.range(missile, belief.body)
         looks = not self.below("sensor range", reach, distance)
-        if looks and self.sees("seeker", missile, target, reach):
+        homes = self.homes(missile, target)
+        if homes or (looks and self.sees("seeker", missile, target, reach)):
             belief.body, belief.locked, belief.unseen = self.straight_on(target, 0), True, 0
         elif belief.locked:
             belief.unseen += steps
@@ -217,6 +247,7 @@ class Sensed(Engagement):
             missile
             for missile in self.inbound(seat)
             if (belief := self.beliefs.get(self.key(missile))) and belief.locked
+            if self.radiates(missile)
         ]
 
     def heard(self, seat: int) -> tuple[tuple[float, float], bool] | None:
@@ -232,6 +263,7 @@ class Sensed(Engagement):
         in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
         reach = self.p["receiver_range"] * self.p["radar_range_nose"]
         near = not self.below("sensor range", reach, self.range(own, enemy))
+        in_cone = in_cone or self.jammer(enemy) > 0
         return (x, y) if in_cone and near and own.alive and enemy.alive else None
 
 

@@ -1,9 +1,9 @@
-"""What noise of radars costs: hits and wins of pairs of pilots, with exact and with noisy radars.
+"""What noise and jammers cost: hits and scores of pairs of pilots, with sensors.
 
-    python benchmarks/noise.py [--engagements 600] [--dimensions 2 3]
+    python benchmarks/uncertainty.py [--engagements 600] [--dimensions 2 3]
 
-Every pair flies the same engagements without and with noise (NOISE, at the farthest range of the
-radars). *hits* is the share of the side's missiles that hit, *score* is of red: win 1, draw 1/2.
+Every pair flies engagements with the same starts in all SETTINGS. *hits* is the share of the side's
+missiles that hit, *score* is of red: win 1, draw 1/2.
 """
 
 import argparse
@@ -23,6 +23,10 @@ SETTINGS = {
     "exact": {},
     "noise": NOISE,
     "three times": {name: 3 * value for name, value in NOISE.items()},
+    "red jams, 25 km": {"red_jammer": 25_000},
+    "12 km": {"red_jammer": 12_000},
+    "without home-on-jam": {"red_jammer": 12_000, "home_on_jam_range": 0},
+    "both jam, 12 km": {"red_jammer": 12_000, "blue_jammer": 12_000},
 }
 RED_WINS, DRAW = 1, 3
 SEED = 1
@@ -40,20 +44,22 @@ def cells(records: np.ndarray) -> tuple[str, str, str]:
 
 
 def main() -> None:
+    """Flies all pairs in all settings and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--engagements", type=int, default=600, help="of each pair and setting")
     parser.add_argument("--dimensions", type=int, nargs="+", default=[2, 3], choices=[2, 3])
     args = parser.parse_args()
-    rows = []
-    fights = [Fight(*pair) for pair in PAIRS]
+    fights, rows = [Fight(*pair) for pair in PAIRS], []
     for dimensions in args.dimensions:
+        flown = {}
         for name, settings in SETTINGS.items():
             parameters = resolve({"sensing": "radar", "dimensions": dimensions, **settings})
-            flown = play(fights, args.engagements, SEED, parameters=parameters)
-            for (red, blue), records in zip(PAIRS, flown, strict=True):
-                rows.append((str(dimensions), f"{red}, {blue}", name, *cells(records)))
-    rows.sort(key=lambda row: (row[0], [f"{red}, {blue}" for red, blue in PAIRS].index(row[1])))
-    print_table("Noise", ("dimensions", "red, blue", "radars", "score", "red hits", "blue hits"), rows)
+            flown[name] = play(fights, args.engagements, SEED, parameters=parameters)
+        for number, pair in enumerate(PAIRS):
+            for name, records in flown.items():
+                rows.append((str(dimensions), ", ".join(pair), name, *cells(records[number])))
+    columns = ("dimensions", "red, blue", "setting", "score", "hits of red", "hits of blue")
+    print_table("Noise and jamming", columns, rows)
 
 
 if __name__ == "__main__":
