@@ -57,6 +57,7 @@ class ContactPath(Course):
         fighter, enemy: The fighter that has the contact, and the enemy.
         source: An index into `SOURCES`.
         age: Time since the enemy was last seen [s].
+        deviation: Standard deviation of the believed place [m]; 0 without noise.
         heard: Warning of that enemy's radar: SILENT, SEARCHED or TRACKED.
         bearing: Direction of that radar, counter-clockwise from +x [rad].
     """
@@ -65,6 +66,7 @@ class ContactPath(Course):
     enemy: int = 1
     source: list[int] = field(default_factory=list)
     age: list[float] = field(default_factory=list)
+    deviation: list[float] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
     bearing: list[float] = field(default_factory=list)
 
@@ -80,6 +82,7 @@ def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: 
         for name in ("x", "y", "heading", "speed"):
             getattr(path, name).append(float(state[name][place]))
         path.source.append(int(state["source"][place]))
+        path.deviation.append(float(state["deviation"][place]))
         path.age.append(float(state["age"][place] * sim.parameters["physics_dt"]))
         path.heard.append(level)
         path.bearing.append(bearing)

@@ -39,7 +39,8 @@ def test_the_contacts_are_the_fights(notch_fight, content):
     for packed, path in zip(content["known"], notch_fight.paths.contacts, strict=True):
         found = columns(packed["contact"])
         assert set(found) == {
-            *("times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"),
+            *("times", "x", "y", "heading", "speed", "source", "age", "deviation", "heard"),
+            "bearing",
         }
         for name, values in found.items():
             np.testing.assert_array_equal(values, np.float32(getattr(path, name)))

@@ -150,6 +150,11 @@ class Contact:
     age: float
 
     @property
+    def deviation(self) -> float:
+        """Standard deviation of the place at the path's last entry [m]; 0 without noise."""
+        return self.path.deviation[self.index]
+
+    @property
     def point(self) -> np.ndarray:
         """[3], its place, with the height 0 of the plane [m]."""
         return np.append(self.place, 0.0)
