@@ -44,7 +44,9 @@ from midrange_puffer.game.parameter_table import (
     FIGHTER,
     FIRST_RULES,
     FULL,
+    JAMMERS,
     LOADOUTS,
+    NOISE,
     OBSERVATIONS,
     OBSERVED,
     OPTIONS,
@@ -94,15 +96,15 @@ from midrange_puffer.names import suggest
 
 __all__ = [
     "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIGHTER", "FIRST_RULES",
-    "FULL", "HUMAN", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS",
-    "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
-    "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN",
-    "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness", "callsigns", "check",
-    "checked_agents", "checked_choice", "checked_num_envs", "checked_order_decisions",
-    "checked_seed", "checked_threads", "dies_alone", "fighter_names", "finite", "has_height",
-    "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
-    "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
-    "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
+    "FULL", "HUMAN", "JAMMERS", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE",
+    "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR",
+    "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE",
+    "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness",
+    "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
+    "checked_order_decisions", "checked_seed", "checked_threads", "dies_alone", "fighter_names",
+    "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions",
+    "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of", "require_height",
+    "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
 ]  # fmt: skip
 
 
@@ -183,6 +185,8 @@ def resolve(
             )
     if is_team(values):
         _check_teams(values, teams)
+    if values["sensing"] != RADAR:
+        _check_no_sensors(values)
     if has_height(values):
         _check_height(values)
         _check_type_names(values)
@@ -256,6 +260,13 @@ _HEIGHT_ONLY = (
     *("aircraft_spread", "missile_spread", TYPES.name),
     *(row.name for row in LOADOUTS),
 )
+
+
+def _check_no_sensors(values: Parameters) -> None:
+    """Refuses what needs sensors."""
+    for name in (*NOISE, *JAMMERS):
+        if values[name]:
+            raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
 
 
 def _check_height(values: Parameters) -> None:
