@@ -185,10 +185,11 @@ static inline MrVector mr_beam(float ahead, float left) {
 
 // Finds the threat to a fighter with sensors: the seeker nearest its nose of those with a lock on it. A pilot that
 // evades at all turns its side to this seeker, to the side that its nose is nearer to.
-static void mr_hear_seekers(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
+static void mr_hear_seekers(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                            MrThreat *out) {
   const MrTactics *t = &b->fighters[fighter].tactics;
   MrSeekers seekers;
-  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  mr_listen_to_seekers(sim, b, fighter, picture, &seekers);
   MR_FOR_LANES(i) {
     MrVector beam = mr_beam(seekers.ahead[0][i], seekers.left[0][i]);
     int present = seekers.present[0][i] & (t->cold_time[i] > 0.0f);
@@ -238,7 +239,7 @@ static void mr_become_aware(const MrSim *sim, const MrBlock *b, const MrPicture 
     if (!fights[f]) continue;
     mr_no_threat(&out->threats[f]);
     mr_count_own(b, picture, f, &out->threats[f]);
-    if (picture) mr_hear_seekers(b, picture, f, &out->threats[f]);
+    if (picture) mr_hear_seekers(sim, b, picture, f, &out->threats[f]);
   }
   if (!picture) mr_see_missiles(sim, b, fights, out->threats);
   for (int32_t f = 0; picture && f < mr_fighters(sim); f++) {

@@ -42,6 +42,9 @@ static MrSensors derive_sensors(const MrParams *p) {
       .track_memory = mr_steps_of(p, p->track_memory),
       .seeker_memory = mr_steps_of(p, p->seeker_memory),
       .receiver_range = p->receiver_range * p->radar_range_nose,
+      .jammer = {p->red_jammer, p->blue_jammer},
+      .is_noisy = p->radar_noise_bearing_deg > 0.0f || p->radar_noise_range > 0.0f || p->radar_noise_speed > 0.0f,
+      .noise_bearing = p->radar_noise_bearing_deg * 0.017453293f,
   };
   mr_unit_vector((crank > 0.0 ? crank : 0.0) / 360.0, &k.crank_c, &k.crank_s);
   return k;

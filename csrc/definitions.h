@@ -26,6 +26,7 @@
 #define MR_NEAR_MISSILE 5000.0f    // m
 #define MR_NEAR_TIME 10.0f         // s
 #define MR_NEAR_MISS 1000.0f       // m
+#define MR_NEAR_TRACK 1000.0f      // m, standard deviation of the place of a track of quality 1/2
 
 // Prediction of the miss distance of a fighter's inbound missiles, view_pair.h. The fighter and its missiles are
 // flown ahead in a few long steps.

@@ -108,8 +108,8 @@ enum {
 // Contact with the enemy in a game with sensors. Without a track the features of the enemy are 0, and so are those that
 // compare an own missile with it: nearness, urgency and reach.
 #define MR_CONTACT_FEATURES(X) \
-  X(track_live, 1, 0, "1 while the own radar tracks the enemy") \
-  X(track_memory, 1, 0, "1 while the track lives on in memory: the enemy is believed to fly straight on") \
+  X(track_live, 1, 0, "1 while the own radar tracks the enemy; with noise the quality of the track, 1 km / (1 km + standard deviation of the place)") \
+  X(track_memory, 1, 0, "1 while the track lives on in memory: the enemy is believed to fly straight on; with noise its quality") \
   X(track_age, 10, 0, "time since the radar saw the enemy [s]") \
   X(enemy_speed, 500, 0, "enemy's speed [m/s]")
 
@@ -301,8 +301,8 @@ enum {
 #define MR_TRACK_FEATURES(X) \
   MR_PLACE_FEATURES(X) \
   MR_REACH_FEATURES(X) \
-  X(other_live, 1, 0, "1 while the own radar tracks it") \
-  X(other_linked, 1, 0, "1 while the radar of an ally tracks it, and the own one does not") \
+  X(other_live, 1, 0, "1 while the own radar tracks it; with noise the quality of the track, 1 km / (1 km + standard deviation of the place)") \
+  X(other_linked, 1, 0, "1 while the radar of an ally tracks it, and the own one does not; with noise its quality") \
   X(other_age, 10, 0, "time since it was seen [s]") \
   X(other_inbound, 6, 0, "missiles of the own side in the air that fly at it")
 

@@ -11,11 +11,6 @@
 #include "simulation.h"
 
 #define MR_SLOWEST 20.0f        // m/s; nothing flies slower
-#define MR_LEAST_COSINE2 1e-6f  // of a climb angle, squared: a body that flies straight up has no left
-
-typedef struct {
-  float x, y, z;
-} MrVector3;
 
 // What acts on a body during a step.
 typedef struct {
@@ -23,8 +18,6 @@ typedef struct {
   float drag;        // deceleration by drag over speed [1/s]
   float thrust;      // [m/s^2]
 } MrForces;
-
-static inline float mr_dot(MrVector3 a, MrVector3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 // Types ---------------------------------------------------------------------------------------------------
 

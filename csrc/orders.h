@@ -195,10 +195,10 @@ typedef struct {
 
 // With full information it is the one with the least time to go, with sensors the seeker nearest the nose of those with
 // a lock on the fighter.
-static void mr_find_inbound(const MrBlock *b, const MrPicture *picture, const MrThreat *threat, int32_t fighter,
-                            MrInboundLine *out) {
+static void mr_find_inbound(const MrSim *sim, const MrBlock *b, const MrPicture *picture, const MrThreat *threat,
+                            int32_t fighter, MrInboundLine *out) {
   MrSeekers seekers;
-  if (picture) mr_listen_to_seekers(b, fighter, picture, &seekers);
+  if (picture) mr_listen_to_seekers(sim, b, fighter, picture, &seekers);
   MR_EACH_LANE(i) {
     out->present[i] = picture ? seekers.present[0][i] : threat->present[i];
     out->ahead[i] = picture ? seekers.ahead[0][i] : -threat->ahead[i];
@@ -214,7 +214,7 @@ static void mr_order_courses(const MrSim *sim, const MrBlock *b, const MrPicture
   const MrThreat *threat = &aware->threats[fighter];
   const MrHeard *heard = &aware->heard[fighter];
   MrInboundLine missile;
-  mr_find_inbound(b, picture, threat, fighter, &missile);
+  mr_find_inbound(sim, b, picture, threat, fighter, &missile);
   MR_EACH_LANE(i) {
     int32_t order = orders->order[i];
     bool has_target = mr_has_bearing(b, picture, aim, heard, fighter, i);

@@ -71,6 +71,14 @@
   X(sensor, float, seeker_range, 13000, 0, 1000000, "m", "a missile's seeker looks when the target is believed nearer than this, and sees as far") \
   X(sensor, float, seeker_half_angle_deg, 45, 1, 180, "deg", "a seeker sees up to this angle off its missile's nose") \
   X(sensor, float, seeker_memory, 1.2, 0, 60, "s", "the lock of a seeker that no longer sees its target lives on for this time") \
+  X(sensor, float, radar_noise_bearing_deg, 0, 0, 20, "deg", "standard deviation of the bearing (with height also of the elevation) that a radar measures, at its farthest range; it falls with the square of the range") \
+  X(sensor, float, radar_noise_range, 0, 0, 10000, "m", "standard deviation of the range that a radar measures, at its farthest range, likewise") \
+  X(sensor, float, radar_noise_speed, 0, 0, 500, "m/s", "standard deviation of the target's speed along the line of sight that a radar measures, at its farthest range, likewise; with all three 0 radars measure exactly") \
+  X(sensor, float, track_acceleration, 20, 1, 200, "m/s^2", "with noise: standard deviation of the enemy's acceleration that the filter of a track assumes") \
+  X(sensor, float, track_speed, 300, 1, 2000, "m/s", "with noise: standard deviation of the enemy's speed across the line of sight that the filter of a new track assumes") \
+  X(sensor, float, red_jammer, 0, 0, 1000000, "m", "red's fighters jam radars, which see one with its nose to the radar, and the cross-section radar_cross_section, only nearer than this; 0 = no jammers") \
+  X(sensor, float, blue_jammer, 0, 0, 1000000, "m", "the same of blue's fighters") \
+  X(sensor, float, home_on_jam_range, 30000, 0, 1000000, "m", "with jammers: a missile's seeker homes on a jammer from this range, within its half angle") \
   X(start, float, start_range_min, 30000, 100, 200000, "m", "least distance between the sides at the start") \
   X(start, float, start_range_max, 60000, 100, 200000, "m", "greatest distance between the sides at the start") \
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
@@ -178,7 +186,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 14
+#define MR_RULES_VERSION 15
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -248,7 +256,15 @@
   X(notcher_height, 13, 2500) \
   X(order_fire, 14, 0.7) \
   X(order_salvo, 14, 2) \
-  X(order_crank_angle_deg, 14, 55)
+  X(order_crank_angle_deg, 14, 55) \
+  X(radar_noise_bearing_deg, 15, 0) \
+  X(radar_noise_range, 15, 0) \
+  X(radar_noise_speed, 15, 0) \
+  X(track_acceleration, 15, 20) \
+  X(track_speed, 15, 300) \
+  X(red_jammer, 15, 0) \
+  X(blue_jammer, 15, 0) \
+  X(home_on_jam_range, 15, 30000)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -14,6 +14,7 @@
 
 #include "block.h"
 #include "feature_table.h"
+#include "filter.h"
 #include "sight.h"
 
 // 1 if a contact of this source is a track.
@@ -62,6 +63,18 @@ static inline float mr_radar_range(const MrParams *p, float toward) {
   return p->radar_range_beam + (end - p->radar_range_beam) * (toward * toward);
 }
 
+// The burn-through range of the jammers of a fighter's side [m]; 0 if it has none.
+static inline float mr_jammer(const MrSim *sim, int32_t fighter) {
+  return sim->constants.sensors.jammer[mr_side(sim, fighter)];
+}
+
+// How far a radar with a range on a target sees it if the target jams. The echo falls with the fourth power of the
+// range and the jamming with the square, so the burn-through range goes with the square of the radar's range.
+static inline float mr_burn_through(const MrParams *p, float jammer, float reach) {
+  float share = reach / p->radar_range_nose;
+  return mr_select(jammer > 0.0f, mr_min(reach, jammer * (share * share)), reach);
+}
+
 // Flies all believed bodies straight on for a time [s]. A lost contact stays where it is.
 static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
   for (int32_t place = 0; place < mr_contacts(sim); place++) {
@@ -87,17 +100,21 @@ static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPic
   }
 }
 
-// Updates the contact of a fighter with an enemy, whose number is `target`, by its radar. `sight` is of the enemy, the
-// true one; `steps` have been flown since the last update.
-static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const MrFighter *own, const MrFighter *enemy,
-                              int32_t target, int32_t steps, const MrSight *sight, MrContact *contact) {
+// Updates the contact of a fighter, `f`, with an enemy, `target`, by its radar. `sight` is of the enemy, the true one;
+// `steps` have been flown since the last update.
+static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t f, int32_t target,
+                              int32_t steps, const MrSight *sight, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
+  const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
+  float jammer = mr_jammer(sim, target);
   MrBody *body = &contact->body;
+  MrGlimpse glimpse;
   MR_FOR_LANES(i) {
     float reach = mr_radar_range(&sim->params, mr_aspect_cosine(sight, i)) * mr_echo_of(roster, target, i);
     float below = mr_height(&own->body, i) - mr_height(&enemy->body, i);
     MrEcho echo = {mr_cosine(sight, i), sight->range[i], sight->approach[i], below};
-    int sees = own->alive[i] & enemy->alive[i] & mr_sees(&sim->params, k->radar_cosine, reach, echo);
+    int sees = own->alive[i] & enemy->alive[i] &
+               mr_sees(&sim->params, k->radar_cosine, mr_burn_through(&sim->params, jammer, reach), echo);
     int32_t before = contact->seen[i], source = contact->source[i];
     int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
     int32_t age = contact->age[i] + steps;
@@ -110,8 +127,15 @@ static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const Mr
     contact->seen[i] = seen;
     contact->source[i] = source;
     contact->age[i] = mr_select_int(live | (source == MR_UNSEEN), 0, age);
-    mr_take_body(live, &enemy->body, body, i);
+    mr_take_body(live & !k->is_noisy, &enemy->body, body, i);
+    glimpse.sees[i] = sees;
+    glimpse.begins[i] = sees & !tracked & (before < 0);
+    glimpse.flown[i] = tracked;
+    glimpse.reach[i] = reach;
   }
+  if (!k->is_noisy) return;
+  mr_draw_errors(sim, b, mr_contact_place(sim, f, target), &glimpse);
+  mr_filter(sim, own, enemy, (float)steps * sim->constants.dt, sight, &glimpse, contact);
 }
 
 #if MR_SIDE == 1
@@ -121,9 +145,7 @@ static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const M
   MrSight sights[MR_FIGHTERS];
   mr_look(b, sights);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    int32_t target = mr_opponent(f);
-    const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
-    mr_update_contact(sim, roster, own, enemy, target, steps, &sights[f], &picture->contacts[f]);
+    mr_update_contact(sim, roster, b, f, mr_opponent(f), steps, &sights[f], &picture->contacts[f]);
   }
 }
 
@@ -132,49 +154,71 @@ static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const M
 // Tracks of an enemy that the radars of a side had at the last update. They arrive by data link one decision late.
 typedef struct {
   MR_ALIGNED int32_t trackers[MR_LANES];  // fighters whose radars tracked it
-  MrBody body;                            // its believed body by now, the same for all of these
+  MrContact best;                         // the track of these with the least variance, as it is by now
 } MrLink;
 
-static void mr_gather_link(const MrSim *sim, const MrPicture *picture, int32_t enemy, MrLink *out) {
-  MR_FOR_LANES(i) out->trackers[i] = 0;
+// Takes over the track of another fighter where the condition holds.
+static inline void mr_take_track(const MrSim *sim, const int32_t condition[MR_LANES], const MrContact *from,
+                                 MrContact *to) {
+  MR_FOR_LANES(i) mr_take_body(condition[i], &from->body, &to->body, i);
+  if (!sim->constants.sensors.is_noisy) return;
+#define MR_TAKE_SPREAD(type, name, ...) to->name[i] = mr_select(condition[i], from->name[i], to->name[i]);
+  MR_FOR_LANES(i) {
+    MR_SPREAD_FIELDS(MR_TAKE_SPREAD)
+  }
+#undef MR_TAKE_SPREAD
+}
+
+static void mr_gather_link(const MrSim *sim, const MrPicture *picture, int32_t enemy, int32_t steps, MrLink *out) {
+  MR_ALIGNED float least[MR_LANES];
+  MR_ALIGNED int32_t better[MR_LANES];
+  MR_FOR_LANES(i) {
+    out->trackers[i] = 0;
+    least[i] = INFINITY;
+  }
   MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
     const MrContact *contact = &picture->contacts[mr_contact_place(sim, f, enemy)];
     MR_FOR_LANES(i) {
       int tracks = contact->source[i] == MR_LIVE;
+      float variance = contact->along_xx[i] + contact->across_xx[i];
+      better[i] = tracks & (variance < least[i]);
       out->trackers[i] += tracks;
-      mr_take_body(tracks, &contact->body, &out->body, i);
+      least[i] = mr_select(better[i], variance, least[i]);
     }
+    mr_take_track(sim, better, contact, &out->best);
   }
+  if (sim->constants.sensors.is_noisy) mr_spread_track(sim, (float)steps * sim->constants.dt, &out->best);
 }
 
 // Updates a contact by data link, after the own radar: if that does not track the enemy, but another radar did, the
 // contact is linked. All fighters see a kill: a track of the dead is lost. `tracked` is 1 if the own radar is one of
 // the link's trackers.
-static void mr_receive_link(const MrLink *link, const MrFighter *enemy, const int32_t tracked[MR_LANES], int32_t steps,
-                            MrContact *contact) {
+static void mr_receive_link(const MrSim *sim, const MrLink *link, const MrFighter *enemy,
+                            const int32_t tracked[MR_LANES], int32_t steps, MrContact *contact) {
+  MR_ALIGNED int32_t linked[MR_LANES];
   MR_FOR_LANES(i) {
     int32_t source = contact->source[i];
-    int linked = (source != MR_LIVE) & (link->trackers[i] > tracked[i]);
-    source = mr_select_int(linked, MR_LINKED, source);
+    linked[i] = (source != MR_LIVE) & (link->trackers[i] > tracked[i]);
+    source = mr_select_int(linked[i], MR_LINKED, source);
     contact->source[i] = mr_select_int(mr_is_track(source) & !enemy->alive[i], MR_LOST, source);
-    contact->age[i] = mr_select_int(linked, steps, contact->age[i]);
-    mr_take_body(linked, &link->body, &contact->body, i);
+    contact->age[i] = mr_select_int(linked[i], steps, contact->age[i]);
   }
+  mr_take_track(sim, linked, &link->best, contact);
 }
 
 // Updates the contacts of a side with an enemy.
 static void mr_update_side(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t enemy, int32_t steps,
                            MrPicture *picture) {
   MrLink link = {.trackers = {0}};
-  mr_gather_link(sim, picture, enemy, &link);
+  mr_gather_link(sim, picture, enemy, steps, &link);
   MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
     MrContact *contact = &picture->contacts[mr_contact_place(sim, f, enemy)];
     MR_ALIGNED int32_t tracked[MR_LANES];
     MrSight sight;
     MR_FOR_LANES(i) tracked[i] = contact->source[i] == MR_LIVE;
     mr_look_at(&b->fighters[f].body, &b->fighters[enemy].body, &sight);
-    mr_update_contact(sim, roster, &b->fighters[f], &b->fighters[enemy], enemy, steps, &sight, contact);
-    mr_receive_link(&link, &b->fighters[enemy], tracked, steps, contact);
+    mr_update_contact(sim, roster, b, f, enemy, steps, &sight, contact);
+    mr_receive_link(sim, &link, &b->fighters[enemy], tracked, steps, contact);
   }
 }
 
@@ -205,8 +249,8 @@ typedef struct {
 #define MR_SUM(a, b) (a##x * b##x + a##y * b##y)
 #endif
 
-// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target; it remembers
-// the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
+// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target, or homes on its
+// jammer; it remembers the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
 // three.
 static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
                              int32_t strays[MR_LANES]) {
@@ -238,7 +282,9 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
 #else
     MrEcho echo = {ahead, range, radial, 0.0f};
 #endif
-    int sees = looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo);
+    float jammer = mr_select(mr_side(sim, m->target[i]), k->jammer[1], k->jammer[0]);
+    int homes = (jammer > 0.0f) & (ahead >= k->seeker_cosine) & (range <= sim->params.home_on_jam_range);
+    int sees = homes | (looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo));
 
     int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
     int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));

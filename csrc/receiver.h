@@ -18,12 +18,15 @@ typedef struct {
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
 } MrHeard;
 
-// `sight` is the true one of the enemy; `contact` is the enemy's with the fighter.
-static void mr_listen(const MrSim *sim, const MrFighter *own, const MrFighter *enemy, const MrSight *sight,
+// Listens for the radar of an enemy, `e`, and for its jammer, which it hears in all directions. `sight` is the true one
+// of the enemy; `contact` is the enemy's with the fighter.
+static void mr_listen(const MrSim *sim, const MrFighter *own, const MrBlock *b, int32_t e, const MrSight *sight,
                       const MrContact *contact, MrHeard *out) {
   const MrSensors *k = &sim->constants.sensors;
+  const MrFighter *enemy = &b->fighters[e];
+  int jams = mr_jammer(sim, e) > 0.0f;
   MR_FOR_LANES(i) {
-    int hears = own->alive[i] & enemy->alive[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine) &
+    int hears = own->alive[i] & enemy->alive[i] & (jams | (mr_aspect_cosine(sight, i) >= k->radar_cosine)) &
                 (sight->range[i] <= k->receiver_range);
     MrVector bearing = mr_bearing(sight, i);
     out->hears[i] = hears;
@@ -31,6 +34,14 @@ static void mr_listen(const MrSim *sim, const MrFighter *own, const MrFighter *e
     out->ahead[i] = mr_select(hears, bearing.ahead, 0.0f);
     out->left[i] = mr_select(hears, bearing.left, 0.0f);
   }
+}
+
+// 1 if the seeker of a missile with a lock can be heard by its target in lane i. One that homes on the target's jammer
+// from beyond its own range only listens. `jammer` is the target's.
+static inline int mr_radiates(const MrSim *sim, float jammer, const MrBody *missile, const MrBody *target, int i) {
+  float dx = missile->x[i] - target->x[i], dy = missile->y[i] - target->y[i];
+  float dz = mr_height(missile, i) - mr_height(target, i), reach = sim->params.seeker_range;
+  return (jammer <= 0.0f) | (dx * dx + dy * dy + dz * dz <= reach * reach);
 }
 
 // The seekers with a lock on a fighter, the one nearest its nose first. The bearings are unit vectors in the own frame.
@@ -54,7 +65,9 @@ static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, 
   }
 }
 
-static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPicture *picture, MrSeekers *out) {
+static void mr_listen_to_seekers(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrPicture *picture,
+                                 MrSeekers *out) {
+  float jammer = mr_jammer(sim, fighter);
   const MrBody *own = &b->fighters[fighter].body;
   for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
     MR_FOR_LANES(i) {
@@ -71,6 +84,7 @@ static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPict
       float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
       MrVector place = mr_into_own(own, dx, dy, i);
       int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
+      present &= mr_radiates(sim, jammer, &m->body, own, i);
       mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
     }
   }
@@ -87,7 +101,7 @@ static void mr_listen_around(const MrSim *sim, const MrBlock *b, int32_t fighter
   MR_FOR_SIDE(sim, enemies, e) {
     const MrContact *contact = &picture->contacts[mr_contact_place(sim, e, fighter)];
     MrSight room[2], *sight = mr_true_sight(b, fighter, e, room);
-    mr_listen(sim, &b->fighters[fighter], &b->fighters[e], sight, contact, &out->of[e - first]);
+    mr_listen(sim, &b->fighters[fighter], b, e, sight, contact, &out->of[e - first]);
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", 2011). The key is the seed and the counter is (engagement, episode, draw). So any episode can
-// be started directly, without the draws before it.
+// as easy as 1, 2, 3", 2011). The key is the seed and the counter is (engagement, episode, draw, 0) at a start, and
+// (engagement, episode, time, stream) in the fight. So any episode can be started directly, without the draws before
+// it, and what is drawn at one time does not depend on what was drawn before.
 
 #pragma once
 
@@ -28,10 +29,24 @@ static inline void mr_philox(const uint32_t counter[4], const uint32_t key[2], u
 }
 
 // Four random numbers, uniform in [0, 1), with 24 bits each.
-static inline void mr_uniform4(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t draw, float out[4]) {
-  uint32_t counter[4] = {engagement, episode, draw, 0};
+static inline void mr_uniforms(uint64_t seed, const uint32_t counter[4], float out[4]) {
   uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint32_t bits[4];
   mr_philox(counter, key, bits);
   for (int i = 0; i < 4; i++) out[i] = (float)(bits[i] >> 8) * (1.0f / 16777216.0f);
+}
+
+// Those of a draw at the start of an episode.
+static inline void mr_uniform4(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t draw, float out[4]) {
+  uint32_t counter[4] = {engagement, episode, draw, 0};
+  mr_uniforms(seed, counter, out);
+}
+
+// A random number of mean 0 and variance 1 at a time of the episode, within +-3.5. The sum of four uniform numbers is
+// nearly normal. `stream` separates the numbers of one time; draws at the start have the last word of the counter 0.
+static inline float mr_normal(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t time, uint32_t stream) {
+  uint32_t counter[4] = {engagement, episode, time, 1 + stream};
+  float u[4];
+  mr_uniforms(seed, counter, u);
+  return 1.7320508f * ((u[0] + u[1]) + (u[2] + u[3]) - 2.0f);  // sqrt(3): the sum has the variance 1/3
 }

@@ -45,6 +45,9 @@ typedef struct {
   float radar_cosine, seeker_cosine;                  // of the half angles
   int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
   float receiver_range;                               // [m]
+  bool is_noisy;                                      // a radar's measurements have noise
+  float jammer[MR_SIDES];  // burn-through range on a fighter of this side [m]; 0 without jammers
+  float noise_bearing;     // [rad] where its range ends
   float crank_c, crank_s;  // greatest angle at which a pilot supports a missile: cosine and sine
 } MrSensors;
 
@@ -156,6 +159,15 @@ static inline float mr_min(float a, float b) { return a < b ? a : b; }
 // compiler would read or write only the chosen lanes by mask, and masked writes delay the reads that follow.
 static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
 static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
+
+// A vector in space, or in the plane with z = 0.
+typedef struct {
+  float x, y, z;
+} MrVector3;
+
+static inline float mr_dot(MrVector3 a, MrVector3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+#define MR_LEAST_COSINE2 1e-6f  // of a climb angle, squared: a line that goes straight up has no left
 
 // Number of lanes whose flag is 1. Flags are 0 or 1.
 static inline int32_t mr_count(const int32_t flags[MR_LANES]) {

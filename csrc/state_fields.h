@@ -28,6 +28,7 @@
 #define MR_EPISODE_MAX 0x5fffffff
 #define MR_NUMBER_MAX 1e12f
 #define MR_SPEED_MAX 1e5f
+#define MR_VARIANCE_MAX 1e12f  // of a place [m^2], of a velocity [m^2/s^2], of both [m^2/s]
 
 // clang-format off
 
@@ -148,7 +149,17 @@
 #define MR_CONTACT_FIELDS(X) \
   X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LINKED, 1, "MrSource") \
   X(int32_t, age, 0, 0, MR_STEPS_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
-  X(int32_t, seen, -1, -1, MR_STEPS_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
+  X(int32_t, seen, -1, -1, MR_STEPS_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]") \
+  MR_SPREAD_FIELDS(X)
+
+// With noise: the covariances of the filter of a track, along the line of sight and across it. RULES.md, "Noise".
+#define MR_SPREAD_FIELDS(X) \
+  X(float, along_xx, 0, 0, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "variance of the believed place along the line of sight [m^2]") \
+  X(float, along_xv, 0, -MR_VARIANCE_MAX, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "covariance of place and velocity along it [m^2/s]") \
+  X(float, along_vv, 0, 0, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "variance of the believed velocity along it [m^2/s^2]") \
+  X(float, across_xx, 0, 0, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "variance of the believed place across the line of sight [m^2]") \
+  X(float, across_xv, 0, -MR_VARIANCE_MAX, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "covariance of place and velocity across it [m^2/s]") \
+  X(float, across_vv, 0, 0, MR_VARIANCE_MAX, MR_HASHED_IF_SET, "variance of the believed velocity across it [m^2/s^2]")
 
 // A missile's belief of its target. The fields of an empty slot do not matter.
 #define MR_BELIEF_FIELDS(X) \

@@ -57,8 +57,9 @@ static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter
   }
   MR_FOR_LANES(i) {
     float limit = mr_select(mr_is_track(contact->source[i]), k->one, 0.0f);
-    float track_live = (float)(contact->source[i] == MR_LIVE);
-    float track_memory = (float)(contact->source[i] == MR_MEMORY);
+    float quality = mr_quality(contact, i);
+    float track_live = quality * (float)(contact->source[i] == MR_LIVE);
+    float track_memory = quality * (float)(contact->source[i] == MR_MEMORY);
     float track_age = (float)contact->age[i] * k->dt;
     float enemy_speed = contact->body.v[i];
     MR_GEOMETRY_VALUES(sim, roster, fighter, &own->body, &contact->body, sight, i)
@@ -142,8 +143,8 @@ static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t figh
   MrHeard heard;
   MrSeekers seekers;
   int32_t other = mr_opponent(fighter);
-  mr_listen(sim, &b->fighters[fighter], &b->fighters[other], &sights[fighter], &picture->contacts[other], &heard);
-  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  mr_listen(sim, &b->fighters[fighter], b, other, &sights[fighter], &picture->contacts[other], &heard);
+  mr_listen_to_seekers(sim, b, fighter, picture, &seekers);
   mr_write_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, out);
   mr_write_contact_height(sim, b, fighter, &scene->sights[fighter], &picture->contacts[fighter], out);
   mr_write_seekers(&sim->constants, &seekers, out->seekers);

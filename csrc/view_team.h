@@ -331,8 +331,9 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     MR_SIGHT_VALUES(other, other, &sight, i)
     float other_speed = contact->body.v[i];
     MR_REACH_VALUES(sim, roster, enemy, fighter, &own->body, &contact->body, &sight, i)
-    float other_live = (float)(contact->source[i] == MR_LIVE);
-    float other_linked = (float)(contact->source[i] == MR_LINKED);
+    float quality = mr_quality(contact, i);
+    float other_live = quality * (float)(contact->source[i] == MR_LIVE);
+    float other_linked = quality * (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;
     float other_inbound = (float)in_air[i];
     MR_SEEN_HEIGHT_VALUES(other, sim, roster, enemy, &own->body, &contact->body, &sight, i)
@@ -405,7 +406,11 @@ static void mr_note_alarms(const MrSim *sim, const MrBlock *b, const MrPicture *
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
-    MR_EACH_LANE(i) out->locked[m->target[i]][i] += m->active[i] & picture->beliefs[slot].locked[i];
+    MR_EACH_LANE(i) {
+      int32_t target = m->target[i];
+      int radiates = mr_radiates(sim, mr_jammer(sim, target), &m->body, &b->fighters[target].body, i);
+      out->locked[target][i] += m->active[i] & picture->beliefs[slot].locked[i] & radiates;
+    }
   }
 }
 
@@ -436,7 +441,7 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
     }
     mr_place_ranked(&row, MR_HEARD_WIDTH, view->first[MR_ROW_RADAR], rank, to);
   }
-  mr_listen_to_seekers(view->b, fighter, view->picture, &seekers);
+  mr_listen_to_seekers(sim, view->b, fighter, view->picture, &seekers);
   mr_write_seekers(&sim->constants, &seekers, seeker_rows);
   MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_INBOUND];
   mr_place_rows(seeker_rows, MR_SEEKERS_OBSERVED * MR_SEEKER_WIDTH, rows);

@@ -3,6 +3,8 @@
     puffer serve midrange --blue shooter --fights 40 --port 8000 --token an-example-token
     python examples/http_pilot.py http://127.0.0.1:8000 an-example-token --fights 40
 
+With --orders it commands instead: the fighter flies by orders such as "crank free".
+
 It needs only Python. If it is killed and started again, it goes on where the fight is.
 """
 
@@ -34,6 +36,14 @@ def decide(state: dict) -> dict:
     return {"rudder": max(-1, min(course / 15, 1)), "throttle": 1, "fire": fire}
 
 
+def command(state: dict) -> dict:
+    """Returns an order by the same rules."""
+    near = any((missile["time_to_go_s"] or 99) < 7.5 for missile in state["inbound"])
+    if near or not state["own"]["missiles"]:
+        return {"order": "cold hold"}
+    return {"order": "crank free" if state["own_missiles"] else "commit free"}
+
+
 def main() -> None:
     """Flies fights to their ends."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -41,6 +51,7 @@ def main() -> None:
     parser.add_argument("token")
     parser.add_argument("--seat", default="red_0")
     parser.add_argument("--fights", type=int, default=1)
+    parser.add_argument("--orders", action="store_true")
     options = parser.parse_args()
 
     def ask(path: str, body: dict | None = None) -> dict:
@@ -50,12 +61,13 @@ def main() -> None:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
+    choose = command if options.orders else decide
     state = ask(f"/seats/{options.seat}")
     for fight in range(state["fight"], options.fights):
         ask("/fights", {"fight": fight})
         state = ask(f"/seats/{options.seat}")
         while state["result"] is None:
-            body = {"decision": state["decision"], **decide(state)}
+            body = {"decision": state["decision"], **choose(state)}
             state = ask(f"/seats/{options.seat}/controls", body)
         print(f"fight {fight}: {state['result']}. {state['words']}")
 

@@ -10,6 +10,7 @@ cdef extern from "learner/learner.h" nogil:
         MR_HEADS_MIN
         MR_HEADS_MAX
         MR_OUTPUTS_MAX
+        MR_OUTPUTS_AIMED
         MR_MAX_KINDS
         MR_MAX_ARRAYS
 

@@ -129,9 +129,9 @@ cdef class Network:
     Args:
         features: number of features of an observation.
         widths: widths of the hidden layers.
-        levels: number of levels of each of an action's 3 or 4 numbers; None: actions are
+        levels: number of levels of each of an action's numbers, 3 or more; None: actions are
             continuous; (): there are none, and it is a critic.
-        ranges: of continuous actions, float32 [2, heads] for 3 or 4 numbers: the middle of each
+        ranges: of continuous actions, float32 [2, heads]: the middle of each
             number's range and half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
         threads: number of threads to use, with the caller's; they are shared, see `find_threads`.
@@ -177,7 +177,7 @@ cdef class Network:
             raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
         if levels and (not _can_be_heads(len(levels)) or min(levels) < 1
                        or sum(levels) > MAX_LEVELS):
-            raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers "
+            raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers "
                              f"from 1 on, and {MAX_LEVELS} at most together")
         self.shape.features = features
         self.shape.layers = len(widths)
@@ -188,7 +188,7 @@ cdef class Network:
             middles, reaches = ranges
             if not _can_be_heads(len(middles)) or len(reaches) != len(middles):
                 raise ValueError(f"ranges of {len(middles)} middles and {len(reaches)} halves: must "
-                                 f"be {MR_HEADS_MIN} or {MR_HEADS_MAX} numbers each")
+                                 f"be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers each")
             self.shape.heads = len(middles)
             for head, (middle, reach) in enumerate(zip(middles, reaches, strict=True)):
                 self.shape.middle[head], self.shape.reach[head] = middle, reach
@@ -226,6 +226,9 @@ cdef class Network:
             self.shape.rows[kind] = MrEntityRows(rows, features, place, each, stride)
         if own < 1 or end != self.shape.features:
             raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
+        if levels and sum(levels) >= MR_OUTPUTS_AIMED:
+            raise ValueError(f"levels = {levels}: must be below {MR_OUTPUTS_AIMED} together where "
+                             f"the last one chooses a target")
         if levels and levels[self.shape.heads - 1] != 1 + kinds[targets][0]:
             raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
         self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size

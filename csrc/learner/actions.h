@@ -118,7 +118,8 @@ MR_INLINE void mr_derive_number(const MrPolicy *policy, MrOutputs *outputs, cons
 
 // Either -------------------------------------------------------------------------------------------------
 //
-// `heads` is that of the policy's shape. Callers pass it as a constant, so that the loops over heads are unrolled.
+// `heads` is that of the policy's shape. Callers pass it as a constant, so that the loops over heads are unrolled, but
+// for commanders, who have many.
 
 // Logits to log-probabilities, in place, where actions are levels.
 MR_INLINE void mr_normalise(const MrPolicy *policy, int heads, MrOutputs *outputs) {

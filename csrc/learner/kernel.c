@@ -69,8 +69,10 @@ static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const 
   for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
     if (policy->shape.heads == MR_HEADS_MIN) {
       act_from(policy, MR_HEADS_MIN, work, i, seen->count - i, noise, actions, keep);
+    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
+      act_from(policy, MR_HEADS_HEIGHT, work, i, seen->count - i, noise, actions, keep);
     } else {
-      act_from(policy, MR_HEADS_MAX, work, i, seen->count - i, noise, actions, keep);
+      act_from(policy, policy->shape.heads, work, i, seen->count - i, noise, actions, keep);
     }
   }
 }
@@ -125,8 +127,10 @@ static void score(const MrPolicy *policy, MrWork *work, const MrExperience *expe
       score_from(policy, 0, work, experience, block, i, logprobs, values);
     } else if (policy->shape.heads == MR_HEADS_MIN) {
       score_from(policy, MR_HEADS_MIN, work, experience, block, i, logprobs, values);
+    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
+      score_from(policy, MR_HEADS_HEIGHT, work, experience, block, i, logprobs, values);
     } else {
-      score_from(policy, MR_HEADS_MAX, work, experience, block, i, logprobs, values);
+      score_from(policy, policy->shape.heads, work, experience, block, i, logprobs, values);
     }
   }
 }
@@ -161,8 +165,12 @@ static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *expe
       derive_from(policy, 0, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
     } else if (policy->shape.heads == MR_HEADS_MIN) {
       derive_from(policy, MR_HEADS_MIN, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
+    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
+      derive_from(policy, MR_HEADS_HEIGHT, work, experience, minibatch, settings, share, block, i, logprobs, values,
+                  sum);
     } else {
-      derive_from(policy, MR_HEADS_MAX, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
+      derive_from(policy, policy->shape.heads, work, experience, minibatch, settings, share, block, i, logprobs, values,
+                  sum);
     }
   }
   mr_backward(policy, work, block->count, sum);

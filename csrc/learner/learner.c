@@ -63,7 +63,7 @@ static void take_work(const MrPolicy *policy, MrWork *work, Room *room) {
     if ((l > 0 || shape->kinds) && in > widest) widest = in;
   }
   work->out = take_floats(room, MR_ROWS * (size_t)policy->layers[shape->layers].out_padded);
-  work->logits = mr_aims(shape) ? take_floats(room, MR_ROWS * MR_OUTPUTS_MAX) : work->out;
+  work->logits = mr_aims(shape) ? take_floats(room, MR_ROWS * MR_OUTPUTS_AIMED) : work->out;
   for (int i = 0; i < 2; i++) work->back[i] = take_floats(room, MR_ROWS * widest);
   if (!shape->kinds) return;
   size_t entity = MR_ROWS * (size_t)shape->entity_size;
@@ -122,7 +122,7 @@ static void shape_policy(MrPolicy *policy, const MrShape *shape) {
   for (int head = 0; head < shape->heads; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
   // Hold, fire and what is wanted of a target, in the place of the targets.
   policy->given = policy->outputs + (mr_aims(shape) ? 2 + shape->entity_size - shape->levels[shape->heads - 1] : 0);
-  policy->row = mr_aims(shape) ? MR_OUTPUTS_MAX : mr_padded(policy->outputs);
+  policy->row = mr_aims(shape) ? MR_OUTPUTS_AIMED : mr_padded(policy->outputs);
   int32_t in = shape->kinds ? shape->own + shape->kinds * shape->entity_size : shape->features;
   for (int l = 0; l <= shape->layers; l++) {
     int32_t out = l == shape->layers ? mr_padded(policy->given) : shape->width[l];

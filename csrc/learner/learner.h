@@ -24,8 +24,10 @@
 enum {
   MR_MAX_LAYERS = 3,                                         // hidden ones
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
-  MR_HEADS_MAX = 4,                                          // with height: rudder, climb, throttle, fire
-  MR_OUTPUTS_MAX = 32,                                       // logits or means, and the value
+  MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
+  MR_HEADS_MAX = 32,                                         // of a commander: those of eight fighters' orders
+  MR_OUTPUTS_MAX = 192,                                      // logits or means, and the value
+  MR_OUTPUTS_AIMED = 32,                                     // the same, of a network that fires at targets
   MR_MAX_KINDS = 11,                                         // of entities; a policy has up to 5
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };
@@ -44,9 +46,9 @@ typedef struct {
   int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
-  int32_t heads;  // numbers of an action, MR_HEADS_MIN or MR_HEADS_MAX; the last one is fire. 0: a critic
-  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX. In teams the
-  // last head is 1 + the targets.
+  int32_t heads;  // numbers of an action, MR_HEADS_MIN ... MR_HEADS_MAX; the last one is fire. 0: a critic
+  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX, and in teams
+  // below MR_OUTPUTS_AIMED. In teams the last head is 1 + the targets.
   int32_t levels[MR_HEADS_MAX];
   // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
   // deviation in half ranges.

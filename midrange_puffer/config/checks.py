@@ -14,8 +14,10 @@ from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
 from midrange_puffer.game.parameters import (
+    FIGHTER,
     PARAMETERS,
     SELF,
+    checked_agents,
     is_team,
     observed,
     resolve,
@@ -23,7 +25,7 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
-from midrange_puffer.policies.own_code import ATTENTION, PACKAGED, short_name
+from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, short_name
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -94,6 +96,41 @@ def check_sizes(config: Config) -> None:
                 f"where the larger side is of {larger}; only the package's policies fly in teams "
                 f"of any size"
             )
+
+
+def check_agents(config: Config) -> None:
+    """Checks that a commander can command in every stage.
+
+    Raises:
+        ConfigError: There are no orders or no such sides, the sides change, the critic or the
+            reward is one of fighters.
+    """
+    if config.env.agents == FIGHTER:
+        return
+    for stage in (None, *stage_names(config)):
+        part = config if stage is None else stage_config(config, stage)
+        where = "" if stage is None else f"[{STAGE}{stage}] "
+        try:
+            checked_agents(part.env.agents, part.env.action_mode, part.env)
+        except ValueError as error:
+            raise ConfigError(f"{where}env.{error}") from None
+        (size, _), (wanted, _) = sizes_of(part.env), sizes_of(config.env)
+        if size != wanted:
+            raise ConfigError(
+                f"{where}env.red_size = {size}: the commander of [env] is of {wanted} fighters, "
+                f"and commands no other number"
+            )
+    where = f"env.agents = {config.env.agents}: "
+    if config.train.critic != OWN_CRITIC:
+        raise ConfigError(
+            f"train.critic = {config.train.critic}: a commander ({where[:-2]}) sees its side "
+            f"already; must be {OWN_CRITIC}"
+        )
+    if config.base.env_class != MIDRANGE:
+        raise ConfigError(
+            f"{where}the reward of {short_name(config.base.env_class)} pays fighters; must be "
+            f"{FIGHTER}"
+        )
 
 
 def check_critic(config: Config) -> None:

@@ -33,6 +33,7 @@ class EnvConfig(Section[Any]):
     seat = Entry[str]()
     observation = Entry[str]()
     action_mode = Entry[str]()
+    agents = Entry[str]()
     sensing = Entry[str]()
     red_size = Entry[int]()
     blue_size = Entry[int]()

@@ -5,7 +5,7 @@ import io
 import math
 from dataclasses import replace
 
-from midrange_puffer.config.checks import check_critic, check_sizes, check_training
+from midrange_puffer.config.checks import check_agents, check_critic, check_sizes, check_training
 from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
@@ -63,6 +63,7 @@ def settle(config: Config, machine: Machine) -> Config:
     _check_population(config, machine)
     _check_looks(config)
     check_sizes(config)
+    check_agents(config)
     check_critic(config)
     _say_critic(config)
     for stage in stage_names(config):

@@ -10,10 +10,20 @@ from midrange_puffer.envs.arena import RENDER_MODES, Arena, Arguments, documente
 from midrange_puffer.envs.critic_rows import CriticRows
 from midrange_puffer.envs.groups import Buffers, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
+from midrange_puffer.envs.sides import Sides
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import OPTIONS, Parameters, checked_seed, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    FIGHTER,
+    OPTIONS,
+    SIDE,
+    Parameters,
+    checked_agents,
+    checked_seed,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import MIDRANGE, OwnCodeError, Setting
 from midrange_puffer.puffer_import import pufferlib
@@ -41,6 +51,9 @@ TRIED = 8  # number of engagements in which `try_out` tries a user's own reward
     critic='"own"; "side" or "truth" for a trainer with a central critic: each row of the '
     "observations is longer, by what only the critic sees (game/critic_views.py). "
     "`single_observation_space` is then that of these rows.",
+    agents='"fighter", or "side" with action_mode = "orders" in teams: an agent is a side, which '
+    "observes what each of its fighters does, one after another, and gives each an order. Its "
+    "reward is the mean over its fighters.",
     render_mode='"human": `render` shows engagement 0 in a window; "rgb_array": it returns a '
     "picture; None: nothing is rendered.",
     parameters="rows of csrc/params.h, and of a subclass the arguments of its `own_reward`.",
@@ -143,6 +156,7 @@ class Midrange(pufferlib.PufferEnv):
         render_mode: str | None = None,
         critic: str = OWN_CRITIC,
         order_decisions: int = OPTIONS["order_decisions"].default,
+        agents: str = OPTIONS["agents"].default,
         **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
@@ -153,14 +167,19 @@ class Midrange(pufferlib.PufferEnv):
         )  # fmt: skip
         self._arena = arena = Arena(given, checked_seed(seed), pool)
         self.num_envs, self.num_agents = arena.num_envs, arena.agents
+        self._sides = None
+        if checked_agents(agents, arena.action_mode, arena.parameters) > 1:
+            self._sides = self._commanders(critic)
+            self.num_agents = self._sides.agents
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode
         self.order_decisions = arena.order_decisions
-        self.single_observation_space = arena.spaces.single_observation_space
+        spaces = self._sides.spaces if self._sides else arena.spaces
+        self.single_observation_space = spaces.single_observation_space
         view = critic_view(critic, arena.observation, arena.parameters)
         if view is not None:
             self.single_observation_space = view.space
-        self.single_action_space = arena.spaces.single_action_space
+        self.single_action_space = spaces.single_action_space
         self.metadata = {**self.metadata, "render_fps": arena.metadata["render_fps"]}
         super().__init__(buf)
         self._groups = arena.groups
@@ -170,20 +189,39 @@ class Midrange(pufferlib.PufferEnv):
             seen = self._critic_rows.observations
         self.final_observations = np.zeros_like(seen) if self.reward_features else None
         results = seen, self.rewards, self.terminals, self.truncations
-        arena.bind(Buffers(*results, self.final_observations))
+        (self._sides or arena).bind(Buffers(*results, self.final_observations))
         features = features_of(self.observation, *sizes_of(self.parameters))
         self._own_alive = [feature.name for feature in features].index("own_alive")
-        self._is_team = is_team(self.parameters)
+        self._is_team = is_team(self.parameters) and not self._sides
         self._own_reward = None
         if self._has_own_reward():
             self._own_reward = OwnReward(self, arena.groups, arena.rows, settings)
         self._steps, self._started = 0, False
         self._own_figures: dict[str, list[float]] = {}
 
+    def _commanders(self, critic: str) -> Sides:
+        """Returns the agents as sides.
+
+        Raises:
+            ValueError: A commander cannot have this critic, or this reward.
+        """
+        if critic != OWN_CRITIC:
+            raise ValueError(
+                f"critic = {critic!r}: a commander (agents = {SIDE}) sees its side already; must "
+                f"be {OWN_CRITIC}"
+            )
+        if self._has_own_reward():
+            raise ValueError(
+                f"agents = {SIDE}: {type(self).__name__}.own_reward pays fighters; must be "
+                f"{FIGHTER}"
+            )
+        return Sides(self._arena)
+
     @property
     def alive(self) -> np.ndarray:
-        """True for agents whose fighter lives, bool [num_agents]; by their last observation."""
-        return self.observations[:, self._own_alive] > 0
+        """True for agents with a living fighter, bool [num_agents]; by their last observation."""
+        features = len(self._arena.spaces.single_observation_space.low)
+        return (self.observations[:, self._own_alive :: features] > 0).any(axis=1)
 
     @property
     def sides(self) -> np.ndarray:
@@ -272,7 +310,7 @@ class Midrange(pufferlib.PufferEnv):
         """
         seed = self._arena.seed if seed is None else checked_seed(seed)
         infos = self._take_infos()
-        self._arena.restart(seed)
+        (self._sides or self._arena).restart(seed)
         self._steps, self._started = 0, True
         if self._critic_rows:
             self._critic_rows.write()
@@ -324,11 +362,11 @@ class Midrange(pufferlib.PufferEnv):
             from midrange_puffer.gymnasium_import import gymnasium
 
             raise gymnasium.error.ResetNeeded("reset() before step()")
-        levels = self._arena.levels if self.checks_levels else None
+        levels = (self._sides or self._arena).levels if self.checks_levels else None
         actions = as_actions(actions, self.actions, levels=levels)
         if self._own_reward:
             self._own_reward.begin()
-        self._arena.fly(actions)
+        (self._sides or self._arena).fly(actions)
         if self._critic_rows:
             self._critic_rows.write()
         if self._is_team:

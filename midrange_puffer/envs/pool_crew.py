@@ -11,7 +11,14 @@ from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, rows_in
 from midrange_puffer.envs.groups import Acts
 from midrange_puffer.errors import CheckpointError, UsageError
-from midrange_puffer.game.observation import FEATURES, check_flies, controls_of, rows_of, to_fly
+from midrange_puffer.game.observation import (
+    FEATURES,
+    check_commands,
+    check_flies,
+    controls_of,
+    rows_of,
+    to_fly,
+)
 from midrange_puffer.names import shown
 from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.loading import load_policy
@@ -177,6 +184,7 @@ class PoolCrew:
         if rows_of(self._features) or controls_of(player.features) is not self._controls:
             try:
                 check_flies(str(path), player, self._features)
+                check_commands(str(path), player.fighters, self._size)
             except UsageError as error:
                 raise CheckpointError(str(error)) from None
         elif player.features > self._features:

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
-from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
+from midrange_puffer.game.parameters import FULL, JAMMERS, NOISE, RADAR, is_team, sizes_of
 from midrange_puffer.game.readings import SOURCES, TRACKING
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import duel_parameters
@@ -61,6 +61,7 @@ class ContactPath(Course):
         fighter, enemy: The fighter that has the contact, and the enemy.
         source: An index into `SOURCES`.
         age: Time since the enemy was last seen [s].
+        deviation: Standard deviation of the believed place [m]; 0 without noise.
         heard: Warning of that enemy's radar: SILENT, SEARCHED or TRACKED.
         bearing: Direction of that radar, counter-clockwise from +x [rad].
     """
@@ -69,6 +70,7 @@ class ContactPath(Course):
     enemy: int = 1
     source: list[int] = field(default_factory=list)
     age: list[float] = field(default_factory=list)
+    deviation: list[float] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
     bearing: list[float] = field(default_factory=list)
 
@@ -87,6 +89,7 @@ def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: 
             path.z.append(float(state["z"][place]))
             path.climb.append(climb_angle(float(state["vz"][place]), path.speed[-1]))
         path.source.append(int(state["source"][place]))
+        path.deviation.append(float(state["deviation"][place]))
         path.age.append(float(state["age"][place] * sim.parameters["physics_dt"]))
         path.heard.append(level)
         path.bearing.append(bearing)
@@ -196,7 +199,7 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
     game = duel_parameters(sim, env, *sorted((fighter, enemy)))
-    out = Simulation(1, **dict(game, sensing=FULL))
+    out = Simulation(1, **dict(game, sensing=FULL, **dict.fromkeys((*NOISE, *JAMMERS), 0)))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "z", "speed"):

@@ -4,8 +4,16 @@ import math
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.actions import ORDERS
 from midrange_puffer.game.arguments import checked_choice
-from midrange_puffer.game.parameter_table import LOADOUTS, PARAMETERS, RADAR, SEATS, Parameters
+from midrange_puffer.game.parameter_table import (
+    FIGHTER,
+    LOADOUTS,
+    PARAMETERS,
+    RADAR,
+    SEATS,
+    Parameters,
+)
 from midrange_puffer.game.pilots import PILOTS, SENSOR_PILOTS, WING_PILOTS
 from midrange_puffer.game.types import parse_loadout
 
@@ -23,6 +31,38 @@ def is_team(parameters: Parameters) -> bool:
 def has_height(parameters: Parameters) -> bool:
     """True if fighters fly in three dimensions."""
     return parameters["dimensions"] == 3
+
+
+def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int:
+    """Returns the number of fighters that an agent commands; 1: it is a fighter.
+
+    Args:
+        agents: one of AGENTS.
+        action_mode: of the agents.
+        parameters: with the sizes of the sides.
+
+    Raises:
+        ValueError: There is no such value, or no commander in such a game.
+    """
+    if checked_choice("agents", agents) == FIGHTER:
+        return 1
+    if action_mode != ORDERS:
+        raise ValueError(
+            f"agents = {agents}: a commander gives orders, and this is action_mode = "
+            f"{action_mode}; must be {FIGHTER}, or with action_mode = {ORDERS}"
+        )
+    red, blue = sizes_of(parameters)
+    if red != blue or red == 1:
+        raise ValueError(
+            f"agents = {agents}: needs two equal sides of at least 2 fighters, and these are "
+            f"red_size = {red}, blue_size = {blue}"
+        )
+    return red
+
+
+def dies_alone(env: Parameters) -> bool:
+    """True if an agent is a fighter of a team, which may be dead while its side fights on."""
+    return is_team(env) and env.get("agents", FIGHTER) == FIGHTER
 
 
 def loadouts_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -127,6 +127,25 @@ def sensing_of(rows: Iterable[Rows]) -> str:
     return RADAR if any(row.kind == HEARD for row in rows) else FULL
 
 
+@cache
+def _sides() -> dict[int, int]:
+    """Returns the size of a side by the number of features that its commander observes."""
+    sizes = {}
+    for (sensing, dimensions), size in product(_OF_TEAMS, range(2, _core.MAX_SIDE + 1)):
+        last = team_rows(size, size, sensing, dimensions)[-1]
+        sizes[size * (last.place + last.rows * last.features)] = size
+    return sizes
+
+
+def fighters_of(features: int) -> int:
+    """Returns the number of fighters that an agent commands, by its number of features.
+
+    A commander observes what each fighter of its side does, one after another; dead ones observe
+    zeros. Others command one fighter. No two observations have the same number of features.
+    """
+    return _sides().get(features, 1)
+
+
 OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_alive")
 
 
@@ -208,7 +227,7 @@ class Seeing(Protocol):
 
     @property
     def features(self) -> int:
-        """Number of features that it needs; 0 if it takes observations of any length."""
+        """Number of features of a fighter's observation that it needs; 0: it takes any."""
         ...
 
     @property
@@ -245,6 +264,15 @@ def check_flies(name: str, player: Seeing, features: int) -> None:
     if not player.any_size:
         its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
         raise UsageError(f"{name} is of sides of {its}: it cannot fly where they are of {here}")
+
+
+def check_commands(name: str, fighters: int, size: int) -> None:
+    """Raises UsageError if a commander of so many fighters cannot fly `size` of a side."""
+    if fighters not in (1, size):
+        here = "one fighter" if size == 1 else f"{size} fighters"
+        raise UsageError(
+            f"{name} is a commander of {fighters} fighters: it cannot fly {here} of a side"
+        )
 
 
 def check_sees(name: str, features: int, observation: str, where: str) -> None:
@@ -292,11 +320,13 @@ class Spaces:
 
     Attributes:
         order_decisions: decisions for which an order is flown; 0 if actions are no orders.
+        fighters: number of fighters that the agent commands; 1: it is a fighter.
     """
 
     single_observation_space: "gymnasium.spaces.Box"
     single_action_space: "gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box"
     order_decisions: int = 0
+    fighters: int = 1
 
 
 @cache
@@ -306,10 +336,12 @@ def spaces_of(
     red_size: int = 1,
     blue_size: int = 1,
     order_decisions: int = OPTIONS["order_decisions"].default,
+    fighters: int = 1,
 ) -> Spaces:
     """Returns the spaces of an agent with this observation and action mode, for these team sizes.
 
-    `order_decisions` counts with the action mode "orders" only.
+    `order_decisions` counts with the action mode "orders" only. An agent that commands `fighters`
+    observes what each of them does, and gives each an order, one after another.
 
     Raises:
         KeyError: There is no such observation or action mode.
@@ -323,10 +355,11 @@ def spaces_of(
         CONTINUOUS: lambda: gymnasium.spaces.Box(
             controls.lowest, controls.highest, dtype=np.float32
         ),
-        ORDERS: lambda: multi([*levels_of(features, ORDERS).values()]),
+        ORDERS: lambda: multi([*levels_of(features, ORDERS).values()] * fighters),
     }
     return Spaces(
-        gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32),
+        gymnasium.spaces.Box(-1.0, 1.0, (features * fighters,), dtype=np.float32),
         actions[action_mode](),
         order_decisions if action_mode == ORDERS else 0,
+        fighters,
     )

@@ -81,7 +81,11 @@ OBSERVED: tuple[str, ...] = (
     *("sensing", "red_size", "blue_size", "dimensions"),
     *(row.name for row in LOADOUTS),
 )
+FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
+# Rows of sensors that are 0 without noise and without jammers.
+NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
+JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
@@ -121,6 +125,14 @@ OPTIONS: dict[str, Option] = {
             "of the agent",
             1,
             100,
+        ),
+        Option(
+            "agents",
+            str,
+            FIGHTER,
+            "with action_mode = orders in teams: an agent is a fighter, or a side: a commander "
+            "that gives orders to all of its fighters",
+            choices=AGENTS,
         ),
     )
 }

@@ -23,6 +23,8 @@ from midrange_puffer.game.arguments import (
 from midrange_puffer.game.game_facts import (
     blindness,
     callsigns,
+    checked_agents,
+    dies_alone,
     fighter_names,
     has_height,
     is_team,
@@ -38,9 +40,13 @@ from midrange_puffer.game.game_facts import (
 )
 from midrange_puffer.game.parameter_table import (
     ADDITIONS,
+    AGENTS,
+    FIGHTER,
     FIRST_RULES,
     FULL,
+    JAMMERS,
     LOADOUTS,
+    NOISE,
     OBSERVATIONS,
     OBSERVED,
     OPTIONS,
@@ -50,6 +56,7 @@ from midrange_puffer.game.parameter_table import (
     RULES_VERSION,
     SAME_BITS_SINCE,
     SEATS,
+    SIDE,
     TYPES,
     Option,
     Parameter,
@@ -88,16 +95,16 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIRST_RULES", "FULL", "HUMAN",
-    "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "OBSERVATIONS", "OBSERVED", "OPTIONS",
-    "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
-    "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
-    "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_choice",
-    "checked_num_envs", "checked_order_decisions", "checked_seed", "checked_threads",
-    "fighter_names", "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of",
-    "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
-    "require_height", "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of",
-    "text_check",
+    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIGHTER", "FIRST_RULES",
+    "FULL", "HUMAN", "JAMMERS", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE",
+    "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR",
+    "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE",
+    "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness",
+    "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
+    "checked_order_decisions", "checked_seed", "checked_threads", "dies_alone", "fighter_names",
+    "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions",
+    "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of", "require_height",
+    "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
 ]  # fmt: skip
 
 
@@ -178,6 +185,8 @@ def resolve(
             )
     if is_team(values):
         _check_teams(values, teams)
+    if values["sensing"] != RADAR:
+        _check_no_sensors(values)
     if has_height(values):
         _check_height(values)
         _check_type_names(values)
@@ -251,6 +260,13 @@ _HEIGHT_ONLY = (
     *("aircraft_spread", "missile_spread", TYPES.name),
     *(row.name for row in LOADOUTS),
 )
+
+
+def _check_no_sensors(values: Parameters) -> None:
+    """Refuses what needs sensors."""
+    for name in (*NOISE, *JAMMERS):
+        if values[name]:
+            raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
 
 
 def _check_height(values: Parameters) -> None:

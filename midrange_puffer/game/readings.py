@@ -109,6 +109,8 @@ class Readings:
         * int32 age: physics steps since the enemy was last seen, once there was a track.
         * int32 seen: number of physics steps for which the radar has seen the enemy without a
           break, or -1.
+        * float32 deviation: standard deviation of the believed place, by the filter of a track [m];
+          0 without noise.
 
         Raises:
             ValueError: The game has no sensors.
@@ -178,6 +180,7 @@ def read_contacts(core: Core) -> dict[str, np.ndarray]:
     """Returns `Simulation.contacts`."""
     state = core.read("contact")
     contacts = _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
+    contacts["deviation"] = np.sqrt(state["along_xx"] + state["across_xx"])
     if not is_team(core.parameters):
         return contacts
     return {name: _by_enemy(core, values) for name, values in contacts.items()}

@@ -17,6 +17,7 @@ from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import (
     OF_SENSORS,
+    check_commands,
     check_flies,
     check_sees,
     controls_of,
@@ -62,8 +63,13 @@ class Outsider:
 
     @property
     def features(self) -> int:
-        """Number of features that it needs; 0 for a function, which takes all features."""
-        return getattr(self.flyer, "features", 0)
+        """Number of features of a fighter's observation that it needs; 0 for a function."""
+        return getattr(self.flyer, "features", 0) // self.fighters
+
+    @property
+    def fighters(self) -> int:
+        """Number of fighters that it commands; 1: it flies a fighter."""
+        return getattr(self.flyer, "fighters", 1)
 
     @property
     def any_size(self) -> bool:
@@ -258,6 +264,10 @@ def player_for(
     if is_module(contestant):
         from midrange_puffer.policies.player import Player
 
+        if (fighters := getattr(contestant, "fighters", 1)) > 1:
+            sizes = np.bincount(np.arange(num_envs) if teams is None else teams)
+            for size in np.unique(sizes).tolist():
+                check_commands("a policy", fighters, size)
         return Player(contestant, num_envs, seed, greedy, threads)
     if isinstance(contestant, str):
         raise TypeError(f"{contestant}: is flown by the core")
@@ -292,7 +302,7 @@ class MixedPlayer:
         self._shares = [outsider.share for outsider in outsiders]
         self._random = np.random.default_rng(streams[0])
         self._players = [
-            player_for(outsider.flyer, num_envs, own_seed, greedy, threads)
+            player_for(outsider.flyer, num_envs, own_seed, greedy, threads, teams)
             for outsider, own_seed in zip(outsiders, seeds, strict=True)
         ]
         counts = [player.features for player in self._players]

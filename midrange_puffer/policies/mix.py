@@ -36,6 +36,7 @@ from midrange_puffer.game.parameters import (
     SEATS,
     SELF,
     SENSOR_PILOTS,
+    SIDE,
     Parameters,
     sizes_of,
 )
@@ -204,14 +205,16 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
 def count_agents(env: Parameters) -> int:
     """Returns the number of agents of a `Midrange` with this [env].
 
-    In SELF engagements agents fly both sides, in others one side.
+    In SELF engagements agents fly both sides, in others one side. With agents = side each side that
+    they fly is an agent.
 
     Raises:
         ValueError: As for `divide`.
     """
     sizes, seat = sizes_of(env), SEATS.index(env["seat"])
     against_itself = divide(env["num_envs"], env["opponent"]).get(SELF, 0)
-    return env["num_envs"] * sizes[seat] + against_itself * sizes[1 - seat]
+    fighters = env["num_envs"] * sizes[seat] + against_itself * sizes[1 - seat]
+    return fighters // (sizes[seat] if env.get("agents") == SIDE else 1)
 
 
 def file_of(model: str) -> Path:

@@ -20,6 +20,7 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import open_regular, write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import (
+    FIGHTER,
     FIRST_RULES,
     OBSERVED,
     OPTIONS,
@@ -27,6 +28,7 @@ from midrange_puffer.game.parameters import (
     RULES_VERSION,
     Parameters,
     check,
+    checked_agents,
     checked_order_decisions,
     neutral_values,
     observed,
@@ -50,7 +52,7 @@ FORMAT = "midrange_puffer policy"
 VERSION = 1
 # Options of the environment that determine a policy's shape. For files that are older than an
 # option its default is used.
-SHAPING = ("observation", "action_mode", "order_decisions")
+SHAPING = ("observation", "action_mode", "order_decisions", "agents")
 # Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
 ENV_KEYS = {*OPTIONS, *PARAMETERS}
@@ -234,6 +236,7 @@ def check_entries(path: Path, entries: object) -> dict[str, Any]:
         game = {name: check(name, env.get(name, PARAMETERS[name].default)) for name in OBSERVED}
         observed(env["observation"], game)
         checked_order_decisions(env["order_decisions"], env["action_mode"])
+        checked_agents(env["agents"], env["action_mode"], game)
     except ValueError as error:
         raise CheckpointError(f"{path}: its env.{error}") from None
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
@@ -253,7 +256,8 @@ def policy_spaces(env: Parameters) -> Spaces:
     game = {name: env.get(name, PARAMETERS[name].default) for name in OBSERVED}
     decisions = env.get("order_decisions", OPTIONS["order_decisions"].default)
     observation = observed(env["observation"], game)
-    return spaces_of(observation, env["action_mode"], *sizes_of(game), decisions)
+    fighters = checked_agents(env.get("agents", FIGHTER), env["action_mode"], game)
+    return spaces_of(observation, env["action_mode"], *sizes_of(game), decisions, fighters)
 
 
 def _check_values(

@@ -29,6 +29,9 @@ class Player:
     The policy receives the first `features` features of an observation. In teams, the package's own
     policy receives the whole observation (`any_size`). The package's MLP is computed by C code.
     A policy that gives orders decides once for each order, and its player repeats the order.
+    A commander's player is called like that of a fighter, with a row for each fighter: `fighters`
+    numbers after one another are a side. The commander sees the rows of its side together, zeros
+    for those that are not given.
 
     Args:
         policy: from `make_policy`.
@@ -47,7 +50,9 @@ class Player:
         threads: int = 1,
     ) -> None:
         self.policy = policy
-        self.features = policy.features
+        self.fighters = getattr(policy, "fighters", 1)
+        self.features = policy.features // self.fighters
+        num_envs //= self.fighters
         self.any_size = getattr(policy, "any_size", False)
         self.greedy = greedy
         self._network = None
@@ -59,11 +64,13 @@ class Player:
         # of decisions for which it still is.
         self._hold = getattr(policy, "order_decisions", 0)
         controls_here = controls_of(self.features).count
-        self._orders = np.zeros((num_envs if self._hold else 0, controls_here), np.float32)
+        width = controls_here * self.fighters
+        self._orders = np.zeros((num_envs if self._hold else 0, width), np.float32)
         self._left = np.zeros(len(self._orders), int)
 
     def reset(self, envs: np.ndarray) -> None:
         """Clears the memory of the engagements `envs`, int [n], which start anew."""
+        envs = np.unique(envs // self.fighters) if self.fighters > 1 else envs
         for memory in self._memory.values():
             memory[torch.from_numpy(envs)] = 0
         if self._hold:
@@ -80,7 +87,8 @@ class Player:
         """
         noise = None
         if not self.greedy:
-            heads, is_continuous = self.policy.action_size, self.policy.is_continuous
+            heads = self.policy.action_size // self.fighters
+            is_continuous = self.policy.is_continuous
             noise = noise_for(len(envs), heads, is_continuous, "cpu", self._random)
         return self.act_by(noise, observations, envs)
 
@@ -88,6 +96,24 @@ class Player:
         self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
     ) -> np.ndarray:
         """Returns the controls for noise from `noise_for`; None: for the likeliest actions."""
+        if self.fighters == 1:
+            return self._act_by(noise, observations, envs)
+        sides, places = np.unique(envs // self.fighters, return_inverse=True)
+        places = places, envs % self.fighters  # of the rows given
+        seen = np.zeros((len(sides), self.fighters, observations.shape[1]), np.float32)
+        seen[places] = observations
+        drawn = None
+        if noise is not None:
+            drawn = torch.zeros(len(sides), self.fighters, noise.shape[1])
+            drawn[places] = noise
+            drawn = drawn.flatten(1)
+        commands = self._act_by(drawn, seen.reshape(len(sides), -1), sides)
+        return commands.reshape(len(sides), self.fighters, -1)[places]
+
+    def _act_by(
+        self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
+    ) -> np.ndarray:
+        """Returns the controls of agents, as `act_by`; of a commander those of all its fighters."""
         if not self._hold:
             return self._decide(noise, observations, envs)
         due = np.flatnonzero(self._left[envs] == 0)
@@ -111,7 +137,8 @@ class Player:
         if self.policy.is_continuous:
             return within_limits(actions, controls_of(self.features))
         if self._hold:
-            return as_commands(actions)
+            commands = as_commands(actions.reshape(len(actions) * self.fighters, -1))
+            return commands.reshape(len(actions), -1)
         return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()
@@ -125,7 +152,7 @@ class Player:
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
         if not self.any_size:
-            observations = observations[:, : self.features]
+            observations = observations[:, : self.policy.features]
         outputs, _ = self.policy.forward_eval(torch.from_numpy(observations), state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]

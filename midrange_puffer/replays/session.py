@@ -206,7 +206,8 @@ class Session:
         # Imported here, so that a fight without a policy starts at once, without torch.
         from midrange_puffer.policies.player import player_seed
 
-        player = player_for(contestant, count, player_seed(self._seed, index), self._greedy)
+        seed, teams = player_seed(self._seed, index), np.zeros(count, int)
+        player = player_for(contestant, count, seed, self._greedy, teams=teams)
         assert not isinstance(player, MixedPlayer)  # a crew has one contestant
         return player
 

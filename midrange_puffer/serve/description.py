@@ -3,9 +3,11 @@
 from typing import Any
 
 from midrange_puffer import __version__
+from midrange_puffer.game.orders import ORDER
 from midrange_puffer.game.parameters import PARAMETERS, RULES_VERSION, SEATS
+from midrange_puffer.serve.commands import DECISION, FIRE
 from midrange_puffer.serve.fields import LIST_MEANINGS, LISTS, OWN
-from midrange_puffer.serve.fights import DECISION, FIRE, Fights
+from midrange_puffer.serve.fights import SEATS_GIVEN, Fights
 
 MOST_WAIT = 30  # s, of a request for a later state
 GROUPS = ("rules", "flight", "missile", "sensor", "start")  # of parameters that are the game's
@@ -17,7 +19,10 @@ RESOURCES = {
     "GET /seats/SEAT": "the state of a seat; with ?after=DECISION it waits until the fight is at "
     f"another decision or over, for at most {MOST_WAIT} s or &wait=SECONDS",
     "POST /seats/SEAT/controls": f'set controls for a decision: {{"{DECISION}": that of the last '
-    "state, and any of the controls}; returns the state then",
+    "state, and any of the controls, or an order}; returns the state then",
+    "GET /sides/SIDE": "the states of all seats of a side, as GET /seats/SEAT",
+    "POST /sides/SIDE/controls": f'the same for several seats: {{"{DECISION}": …, "{SEATS_GIVEN}": '
+    "{SEAT: {controls, or an order}, …}}; returns their states then",
 }
 CONTROLS = {
     "rudder": "turn, 1 full left to -1 full right",
@@ -26,6 +31,10 @@ CONTROLS = {
     FIRE: "for one decision: 0 or false no shot; 1 or true a shot; in teams k is a shot at the "
     "k-th of `enemies`; with a loadout k is a missile of its k-th type",
 }
+ORDER_MEANING = (
+    'in place of controls: words such as "crank free", of each head at most one; flown by the '
+    "course of a scripted pilot until there are controls or another order"
+)
 STATE = {
     "fight": "number of the fight, from 0",
     DECISION: "number of the decisions flown; controls are for this decision",
@@ -35,6 +44,7 @@ STATE = {
     "time_left_s": "time until the time limit",
     "outcome": "outcome of the fight",
     "result": "win, draw or loss of the own side; null while the fight is open",
+    ORDER: "the order that the fighter follows, or null",
     "controls": "the controls set last; they stay until changed",
     "waiting_for": "the seats whose controls time waits for",
 }
@@ -53,8 +63,9 @@ def describe_game(fights: Fights, side: int) -> dict[str, Any]:
         "clock": "stands" if fights.clock is None else fights.clock,
         "controls": {
             name: {"least": low, "greatest": high, "meaning": CONTROLS[name]}
-            for name, (low, high) in fights.limits.items()
+            for name, (low, high) in fights.commands.limits.items()
         },
+        ORDER: {"meaning": ORDER_MEANING, "heads": {**fights.commands.heads}},
         "state": STATE
         | {"own": OWN}
         | {

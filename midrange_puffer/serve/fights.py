@@ -3,7 +3,6 @@
 Time stands still until each seat has controls for the present decision, or it runs at a rate.
 """
 
-import json
 import threading
 import time
 from collections import Counter
@@ -12,33 +11,19 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from midrange_puffer.game.actions import controls_in
-from midrange_puffer.game.observation import levels_of
-from midrange_puffer.game.parameters import SEATS, fighter_names, is_team, sizes_of
+from midrange_puffer.game.orders import ORDER, are_orders, in_words, orders_in
+from midrange_puffer.game.parameters import SEATS, fighter_names, sizes_of
 from midrange_puffer.game.records import DRAW, RED_WINS, outcome_words
-from midrange_puffer.names import shown, suggest
+from midrange_puffer.names import suggest
 from midrange_puffer.replays.recorder import save
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
+from midrange_puffer.serve.commands import DECISION, FIRE, Commands, RefusedError, short, whole
 from midrange_puffer.serve.state import Reader
 from midrange_puffer.serve.words import describe
 
-FIRE = "fire"
-DECISION = "decision"  # names in the body of a command
 RESULTS = {0: "open", RED_WINS: f"{SEATS[0]} wins", RED_WINS + 1: f"{SEATS[1]} wins", DRAW: "draw"}
-MOST_SHOWN = 60  # characters of a wrong value in a message
-
-
-class RefusedError(Exception):
-    """A request that is refused.
-
-    Attributes:
-        status: The HTTP status.
-    """
-
-    def __init__(self, status: HTTPStatus, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+SEATS_GIVEN = "seats"  # name in the body of a command to a side
 
 
 class Fights:
@@ -56,6 +41,7 @@ class Fights:
     Attributes:
         seats: The fighters that clients fly, by their names.
         clock: As given.
+        commands: What seats may be given, and its checks.
     """
 
     def __init__(
@@ -72,8 +58,7 @@ class Fights:
         sim = session.sim
         names = fighter_names(sizes_of(sim.parameters))
         self.seats = {names[number]: number for number in session.agents}
-        self._controls = controls_in(sim.parameters["dimensions"])
-        self._fire_levels = levels_of(sim.core.features)[FIRE]
+        self.commands = Commands(session, self._reader)
         self._changed = threading.Condition(threading.RLock())
         self._given: dict[int, int] = {}  # the decision of each seat's last controls, by fighter
         self._results: Counter[str] = Counter()
@@ -91,16 +76,6 @@ class Fights:
     def names(self) -> tuple[str, str]:
         """The names of the contestants."""
         return self._session.names
-
-    @property
-    def limits(self) -> Mapping[str, tuple[float, float]]:
-        """The least and the greatest value of each control."""
-        of = self._controls
-        limits = {
-            name: (low.item(), high.item())
-            for name, low, high in zip(of.names, of.lowest, of.highest, strict=True)
-        }
-        return limits | {FIRE: (0, self._fire_levels - 1)}
 
     def side(self, seat: str) -> int:
         """Returns the side of a seat: 0 red, 1 blue."""
@@ -131,24 +106,47 @@ class Fights:
                 over. None: at once.
             wait: Most seconds to wait for that.
         """
-
-        def is_due() -> bool:
-            return self._session.over or self._is_done() or self.moment()[DECISION] != after
-
         with self._changed:
-            if after is not None:
-                self._changed.wait_for(is_due, wait)
+            self._wait(after, wait)
             fighter = self.seats[seat]
             state = self._reader.state(fighter)
-            given = zip(self._controls.names, self._session.commands[fighter].tolist(), strict=True)
             return {
                 **self.moment(),
                 "seat": state.pop("seat"),
                 "words": describe(state),
                 **state,
-                "controls": {name: value for name, value in given if name != FIRE},
+                **self._flown(fighter),
                 "waiting_for": self._waits_for(),
             }
+
+    def side_state(self, side: int, after: int | None = None, wait: float = 0.0) -> dict[str, Any]:
+        """Returns what all seats of a side know; the arguments are those of `state`."""
+        with self._changed:
+            self._wait(after, wait)
+            own = [seat for seat in self.seats if self.side(seat) == side]
+            return {
+                **self.moment(),
+                "side": SEATS[side],
+                SEATS_GIVEN: {seat: self.state(seat) for seat in own},
+                "waiting_for": self._waits_for(),
+            }
+
+    def _wait(self, after: int | None, wait: float) -> None:
+        """Waits until the fight is at another decision than `after`, or is over."""
+
+        def is_due() -> bool:
+            return self._session.over or self._is_done() or self.moment()[DECISION] != after
+
+        if after is not None:
+            self._changed.wait_for(is_due, wait)
+
+    def _flown(self, fighter: int) -> dict[str, Any]:
+        """Returns the order that a fighter follows, or the controls set last."""
+        row = self._session.commands[fighter]
+        if are_orders(row):
+            return {ORDER: in_words(orders_in(row).tolist(), self.commands.heads), "controls": {}}
+        given = zip(self.commands.names, row.tolist(), strict=True)
+        return {ORDER: None, "controls": {name: value for name, value in given if name != FIRE}}
 
     # What clients may do
 
@@ -160,29 +158,68 @@ class Fights:
         Args:
             seat: Its name.
             given: The decision, and controls by their names. Other controls stay as they are, but
-                fire is for one decision.
+                fire is for one decision. In place of controls an order, which stands until there
+                are controls or another order.
 
         Raises:
             RefusedError: A value is wrong, the seat is dead, the fight is over, or the seat has
                 controls for this decision.
         """
         with self._changed:
-            fighter = self.seats[seat]
-            self._check_served()
-            self._check_open(seat)
-            decision = self._checked_decision(seat, given)
-            values = {
-                name: self._checked(name, value, seat)
-                for name, value in given.items()
-                if name != DECISION
-            }
-            for name, value in values.items():
-                self._session.commands[fighter, self._controls.names.index(name)] = value
-            self._given[fighter] = decision
-            if self.clock is None and not self._waits_for():
-                self._fly()
-            self._changed.notify_all()
+            self._command({seat: given})
             return self.state(seat)
+
+    def command_side(self, side: int, given: Mapping[str, object]) -> dict[str, Any]:
+        """Sets the controls or orders of several seats of a side, and returns their states then.
+
+        Args:
+            side: 0 red, 1 blue.
+            given: The decision, and under "seats" by each seat's name what `command` takes.
+
+        Raises:
+            RefusedError: As `command`, or a seat is none of the side's. Nothing is used then.
+        """
+        with self._changed:
+            own = [seat for seat in self.seats if self.side(seat) == side]
+            for name in given:
+                if name not in (DECISION, SEATS_GIVEN):
+                    hint = suggest(name, (DECISION, SEATS_GIVEN))
+                    message = f"{short(name)}: must be {DECISION} or {SEATS_GIVEN}{hint}"
+                    raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+            seats = given.get(SEATS_GIVEN)
+            if not isinstance(seats, dict) or not seats:
+                message = (
+                    f"{SEATS_GIVEN} = {short(seats)}: must be an object with seats of the side"
+                )
+                raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+            for seat, values in seats.items():
+                if seat not in own:
+                    message = f"{short(seat)}: must be one of {', '.join(own)}{suggest(seat, own)}"
+                    raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+                if not isinstance(values, dict) or DECISION in values:
+                    message = (
+                        f"{seat} = {short(values)}: must be an object of controls, or an order"
+                    )
+                    raise RefusedError(HTTPStatus.BAD_REQUEST, message)
+            moment = {DECISION: given[DECISION]} if DECISION in given else {}
+            self._command({seat: moment | values for seat, values in seats.items()})
+            return self.side_state(side)
+
+    def _command(self, commands: Mapping[str, Mapping[str, object]]) -> None:
+        """Checks and sets what these seats are given, and flies the decision if it is due."""
+        self._check_served()
+        decisions, rows = {}, {}
+        for seat, given in commands.items():
+            self._check_open(seat)
+            fighter = self.seats[seat]
+            decisions[fighter] = self._checked_decision(seat, given)
+            rows[fighter] = self.commands.row(fighter, given)
+        for fighter, row in rows.items():
+            self._session.commands[fighter] = row
+        self._given |= decisions
+        if self.clock is None and not self._waits_for():
+            self._fly()
+        self._changed.notify_all()
 
     def begin(self, number: object) -> dict[str, Any]:
         """Begins a fight, the present one's successor; nothing happens if it has begun.
@@ -194,7 +231,7 @@ class Fights:
         with self._changed:
             self._check_served()
             now = self._session.engagement
-            number = _whole("fight", number, now, now + 1)
+            number = whole("fight", number, now, now + 1)
             if number == now:
                 return self.fight()
             if number == self._count:
@@ -316,7 +353,7 @@ class Fights:
         if DECISION not in given:
             message = f"{DECISION} is missing: must be that of the seat's last state, now {now}"
             raise RefusedError(HTTPStatus.BAD_REQUEST, message)
-        decision = _whole(DECISION, given[DECISION], 0, now)
+        decision = whole(DECISION, given[DECISION], 0, now)
         if decision <= last:
             raise RefusedError(
                 HTTPStatus.CONFLICT,
@@ -324,47 +361,3 @@ class Fights:
                 f"is at decision {now}; does another client fly {seat}?",
             )
         return decision
-
-    def _checked(self, name: str, value: object, seat: str) -> float:
-        """Returns the value of a control as the simulation takes it."""
-        if name not in self.limits:
-            allowed = ", ".join((DECISION, *self.limits))
-            hint = suggest(name, (DECISION, *self.limits))
-            message = f"{short(name)}: no such control; there are {allowed}{hint}"
-            raise RefusedError(HTTPStatus.BAD_REQUEST, message)
-        low, high = self.limits[name]
-        if name != FIRE:
-            return _number(name, value, low, high)
-        level = _whole(name, int(value) if isinstance(value, bool) else value, 0, int(high))
-        if not is_team(self.parameters):
-            return level
-        enemies = len(self._reader.state(self.seats[seat])["enemies"])
-        _whole(name, level, 0, enemies)
-        return level + (level > 0)  # 1 would be a shot at the enemy nearest the nose
-
-
-def _number(name: str, value: object, low: float, high: float) -> float:
-    """Returns a number within limits.
-
-    Raises:
-        RefusedError: The value is another.
-    """
-    if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
-        return float(value)
-    message = f"{name} = {short(value)}: must be a number from {low:g} to {high:g}"
-    raise RefusedError(HTTPStatus.BAD_REQUEST, message)
-
-
-def _whole(name: str, value: object, low: int, high: int) -> int:
-    """Returns a whole number within limits; raises RefusedError as `_number`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        allowed = f"a whole number from {low} to {high}" if low < high else str(low)
-        message = f"{name} = {short(value)}: must be {allowed}"
-        raise RefusedError(HTTPStatus.BAD_REQUEST, message)
-    return value
-
-
-def short(value: object) -> str:
-    """Returns a wrong value for a message."""
-    text = shown(value if isinstance(value, str) else json.dumps(value))
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

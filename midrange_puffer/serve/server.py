@@ -22,8 +22,9 @@ from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.json_files import parse
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.replays.telemetry import listen
+from midrange_puffer.serve.commands import MOST_SHOWN, RefusedError, short
 from midrange_puffer.serve.description import MOST_WAIT, describe_game
-from midrange_puffer.serve.fights import MOST_SHOWN, Fights, RefusedError, short
+from midrange_puffer.serve.fights import Fights
 
 MOST_BODY = 16 << 10  # bytes of a request's body
 MOST_DRAINED = 1 << 20  # bytes of a larger body that are read, so that the client gets the answer
@@ -31,6 +32,7 @@ MOST_CONNECTIONS = 32
 PATIENCE = 30.0  # s that a connection has for a request, from the last answer on
 POLL = 0.1  # s between two looks for overdue requests
 MOST_DECISION = 10**6
+PLACES = ("seats", "sides")  # resources whose state may be waited for
 QUERY = {"after": MOST_DECISION, "wait": MOST_WAIT}  # the greatest values in queries
 
 
@@ -222,9 +224,11 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError as error:
             raise RefusedError(HTTPStatus.BAD_REQUEST, f"path: {error}") from None
         path, is_get = parts.path.strip("/").split("/"), self.command == "GET"
-        query = _query(parts.query, ("after", "wait") if is_get and path[0] == "seats" else ())
+        query = _query(parts.query, ("after", "wait") if is_get and path[0] in PLACES else ())
         if len(path) > 1 and path[0] == "seats":
             self._check_seat(path[1], side)
+        if len(path) > 1 and path[0] == "sides":
+            _check_side(path[1], side)
         match path:
             case [""] if is_get:
                 return describe_game(fights, side)
@@ -237,7 +241,11 @@ class Handler(BaseHTTPRequestHandler):
                 return fights.state(seat, after, query.get("wait", MOST_WAIT))
             case ["seats", seat, "controls"] if not is_get:
                 return fights.command(seat, _object(body))
-            case [""] | ["seats", _] | ["seats", _, "controls"]:
+            case ["sides", _] if is_get:
+                return fights.side_state(side, query.get("after"), query.get("wait", MOST_WAIT))
+            case ["sides", _, "controls"] if not is_get:
+                return fights.command_side(side, _object(body))
+            case [""] | ["seats" | "sides", _] | ["seats" | "sides", _, "controls"]:
                 raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, _wrong_method(self.command))
         message = f"{shown(parts.path)[:MOST_SHOWN]}: no such resource; GET / lists them"
         raise RefusedError(HTTPStatus.NOT_FOUND, message)
@@ -252,6 +260,16 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.fights.side(seat) != side:
             message = f"{seat}: the token is that of {SEATS[side]}"
             raise RefusedError(HTTPStatus.FORBIDDEN, message)
+
+
+def _check_side(name: str, side: int) -> None:
+    """Refuses a side that there is not, or that is not the token's."""
+    if name not in SEATS:
+        message = f"{shown(name)[:MOST_SHOWN]}: must be one of {', '.join(SEATS)}"
+        raise RefusedError(HTTPStatus.NOT_FOUND, message + suggest(name, SEATS))
+    if name != SEATS[side]:
+        message = f"{name}: the token is that of {SEATS[side]}"
+        raise RefusedError(HTTPStatus.FORBIDDEN, message)
 
 
 def _check_host(host: str) -> None:

@@ -16,7 +16,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange, env_class
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.critic_views import OWN_CRITIC
-from midrange_puffer.game.parameters import is_team
+from midrange_puffer.game.parameters import dies_alone
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.workers import StoppedWorkers, WorkerError, Workers
@@ -140,7 +140,7 @@ class VecEnv:
         self.action_space = self._envs.action_space  # PuffeRL clips to its bounds
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
-        self.sides = self._sides_of_batch() if is_team(config.env) else None
+        self.sides = self._sides_of_batch() if dies_alone(config.env) else None
         self.async_reset = self._envs.async_reset
         # Buffers of all agents; `recv` returns these or a part of them.
         buffers = self._envs.buf if self.processes else vars(self._envs)

@@ -32,6 +32,8 @@ fights = st.fixed_dictionaries(
         "blue": st.sampled_from(FIGHTING),
         "decisions": st.integers(1, 250),
         "dimensions": st.sampled_from((2, 3)),
+        "noise": st.sampled_from((0, 2)),
+        "jammer": st.sampled_from((0, 20_000)),
     }
 )
 
@@ -48,6 +50,10 @@ def twins(fight: dict, sensing: str = "radar") -> tuple[Simulation, Simulation]:
     """The same engagement twice, in its middle."""
     settings = {"sensing": sensing, "start_range_min": 15_000, "start_range_max": 60_000}
     settings["dimensions"] = fight["dimensions"]
+    if sensing == "radar":
+        settings["radar_noise_bearing_deg"] = fight["noise"]
+        settings["radar_noise_range"] = 100 * fight["noise"]
+        settings["blue_jammer"] = fight["jammer"]
     one, other = (
         Simulation(1, fight["seed"], red=fight["red"], blue=fight["blue"], **settings)
         for _ in range(2)

@@ -16,6 +16,7 @@ from needs import nightly
 from reference_height import Fields
 from reference_height_fight import BLUE, RED, Fight
 from reference_height_sensors import HeightSensedPilot, HeightSensedTeamPilot
+from reference_sensors import Contact
 
 from midrange_puffer import Simulation, features_of
 from midrange_puffer.game.contacts import LIVE, MEMORY, UNSEEN
@@ -44,6 +45,8 @@ SHARP = {
 DRAWN = {"red_aircraft": "heavy:1,light:2", "blue_aircraft": "fast:1,trainer:1"}
 DRAWN |= {"blue_missile": "short:1,long:1", "aircraft_spread": 0.3, "missile_spread": 0.2}
 LOADED = {"red_missiles": "medium:2,short:2,long:2", "blue_missiles": "short:3,medium:2"}
+NOISY = {"radar_noise_bearing_deg": 2, "radar_noise_range": 200, "radar_noise_speed": 10}
+JAMMING = {"blue_jammer": 15_000, "red_jammer": 20_000, "home_on_jam_range": 18_000}
 TWOS = {"red_size": 2, "blue_size": 2}
 
 
@@ -75,9 +78,16 @@ def same_pictures(ours: Fight, theirs: Fight) -> bool:
         if any(getattr(a, name) != getattr(b, name) for name in names[hasattr(a, "locked")]):
             return False
         far = np.abs(a.body.position - b.body.position).max() > 2 * MISSILE_ADRIFT
+        if hasattr(a, "source") and not same_covariances(a, b):
+            return False
         if far or np.abs(a.body.velocity - b.body.velocity).max() > 0.05:
             return False
     return True
+
+
+def same_covariances(a: Contact, b: Contact) -> bool:
+    pairs = (a.along, b.along), (a.across, b.across)
+    return all(np.allclose(ours, theirs, rtol=1e-3, atol=1e-2) for ours, theirs in pairs)
 
 
 def contacts_of(fight: Fight) -> list:
@@ -102,8 +112,12 @@ def agree(game: Game, env: int, fight: Fight, rewards: list[float]) -> bool:
 
 @pytest.mark.parametrize(
     "settings",
-    [DRAWN, LOADED, DRAWN | TWOS, nightly(DRAWN | {"red_size": 3, "blue_size": 1})],
-    ids=["1v1", "loads", "2v2", "3v1"],
+    [
+        *(DRAWN, LOADED, DRAWN | TWOS, nightly(DRAWN | {"red_size": 3, "blue_size": 1})),
+        *(DRAWN | NOISY, DRAWN | NOISY | TWOS),
+        *(DRAWN | JAMMING, JAMMING | NOISY | TWOS),
+    ],
+    ids=["1v1", "loads", "2v2", "3v1", "noise", "noise 2v2", "jamming", "both 2v2"],
 )
 def test_decisions(types, settings):
     """Decisions under random controls, and what is observed before them, are the reference's."""
@@ -148,6 +162,8 @@ KNOWN |= {"start_range_min": 20_000, "start_range_max": 40_000, "reward_pressure
         ("notcher", "ace", {}),
         ("crank", "snake", {"blue_aircraft": "heavy"}),
         ("pair", "notcher", TWOS),
+        ("notcher", "ace", NOISY),
+        ("ace", "crank", JAMMING),
         nightly("patient", "turn_back", {}),
         nightly("ace", "pair", {"red_size": 1, "blue_size": 3}),
     ],
@@ -280,11 +296,14 @@ def test_a_seeker_loses_a_low_beaming_target():
 # What holds in all games
 
 
+@pytest.mark.parametrize("noise", [{}, NOISY, NOISY | JAMMING], ids=["exact", "noise", "both"])
 @pytest.mark.parametrize("sizes", [(1, 1), (2, 3)], ids=["1v1", "2v3"])
-def test_reflection_is_exact(types, sizes):
+def test_reflection_is_exact(types, sizes, noise):
     """A mirrored fight has the mirrored states, pictures and observations, bit for bit."""
     red, blue = sizes
-    games = [Game(types, 5, 4, **(SHARP | {"red_size": red, "blue_size": blue})) for _ in "ab"]
+    far = {"start_range_min": 200_000, "start_range_max": 200_000}  # the start is not mirrored
+    settings = SHARP | far | noise | {"red_size": red, "blue_size": blue}
+    games = [Game(types, 5, 4, **settings) for _ in "ab"]
     place_mirrored(games)
     rows = features_of(observed("default", games[0].p), red, blue)
     signs, tracks = np.array([-1 if row.lateral else 1 for row in rows]), 0
@@ -298,5 +317,5 @@ def test_reflection_is_exact(types, sizes):
 @pytest.mark.parametrize("sizes", [{}, {"red_size": 2, "blue_size": 3}], ids=["1v1", "2v3"])
 def test_snapshots_and_batches(sizes):
     """A fight is the same after a snapshot, in any batch and on any number of threads."""
-    settings = SHARP | DRAWN | {"dimensions": 3, "blue": "notcher"} | sizes
+    settings = SHARP | DRAWN | NOISY | JAMMING | {"dimensions": 3, "blue": "notcher"} | sizes
     check_snapshots_and_batches(settings)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import reference_noise as noise
 from flights import exactly, without_draws
 from needs import nightly
 from reference import OPEN, Body, Engagement, Fighter, Missile
@@ -31,6 +32,7 @@ from midrange_puffer.game.parameters import (
     WING_PILOTS,
     is_team,
     resolve,
+    sizes_of,
 )
 
 pytestmark = pytest.mark.slow
@@ -141,6 +143,11 @@ class Core:
         if self.has_sensors:
             fight.contacts = self.known_contacts(env, fight)
             fight.beliefs = self.known(env, fight.time)
+            key = self.sim.core.read("engagement")
+            fight.draws = (
+                self.sim.core.seed,
+                *(int(key[name][env, 0]) for name in ("engagement", "episode")),
+            )
         return fight
 
     def kind(self, p: dict[str, float]) -> type[Engagement]:
@@ -174,7 +181,15 @@ class Core:
     def contact(self, env: int, index: int | tuple[int, int]) -> Contact:
         """Returns a fighter's contact as the reference keeps it."""
         c = {name: float(values[env][index]) for name, values in self.contacts.items()}
-        return Contact(believed(c), int(c["source"]), int(c["age"]), int(c["seen"]))
+        numbers = int(c["source"]), int(c["age"]), int(c["seen"])
+        place = index if isinstance(index, int) else self.place(*index)
+        read = self.sim.core.read("contact")
+        return Contact(believed(c), *numbers, *noise.covariances(read, (env, place)))
+
+    def place(self, seat: int, enemy: int) -> int:
+        """Returns the place of a team's contact in the core's state: red's come first."""
+        red, blue = sizes_of(self.sim.parameters)
+        return seat * blue + enemy if seat < red else red * blue + (seat - red) * red + enemy
 
     def known(self, env: int, time: int) -> dict[tuple[int, int], Belief]:
         """Returns the missiles' beliefs, by owner and time of the launch."""
@@ -213,6 +228,8 @@ class Core:
             ours, theirs = ours_of[place], fight.contacts[place]
             assert (ours.source, ours.age, ours.seen) == (theirs.source, theirs.age, theirs.seen)
             assert_same_belief(ours.body, theirs.body)
+            for name in ("along", "across"):
+                assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-3)
         for key, ours in self.known(env, fight.time).items():
             theirs = fight.beliefs[key]
             assert (ours.locked, ours.unseen) == (theirs.locked, theirs.unseen)
@@ -295,8 +312,19 @@ SHARP = {
     "track_memory": 5,
 }
 
+NOISY = SHARP | {
+    "radar_noise_bearing_deg": 2,
+    "radar_noise_range": 200,
+    "radar_noise_speed": 10,
+    "track_acceleration": 15,
+}
+JAMMING = SHARP | {"blue_jammer": 12_000, "home_on_jam_range": 15_000, "seeker_range": 8_000}
+EACH_SENSING = pytest.mark.parametrize(
+    "sensors", [{}, SHARP, NOISY, JAMMING], ids=["full", "radar", "noise", "jamming"]
+)
 
-@pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
+
+@EACH_SENSING
 @pytest.mark.parametrize("margin", [0, 3])
 @pytest.mark.parametrize("num_envs", [16, nightly(64)])
 def test_random_engagements(num_envs, margin, sensors):
@@ -415,7 +443,7 @@ BATCHES = [
 ]
 
 
-@pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
+@EACH_SENSING
 @pytest.mark.parametrize(("sizes", "num_envs"), BATCHES, ids=str)
 def test_random_teams(sizes, num_envs, sensors):
     """Under random controls core and reference agree, also on whom a lost missile goes for."""

@@ -97,7 +97,7 @@ def test_in_a_match_a_side_of_a_mix_is_flown_by_one():
     parameters = resolve(sized((2, 3), **QUICK), teams=True)
     found = []
 
-    def watch(fight: int, pending: np.ndarray, _: np.ndarray, commands: np.ndarray) -> None:
+    def watch(fight: int, pending: np.ndarray, _: np.ndarray, commands: np.ndarray, *more) -> None:
         side = commands[pending][:, slice(0, 2) if fight == 0 else slice(2, None), 0]
         assert (side == side[:, :1]).all()
         found.append(side[:, 0].mean())

@@ -21,14 +21,17 @@ from midrange_puffer.train.optimizer import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
 # The kinds of actions: levels, or their number if they are continuous.
-KINDS = [((5, 3, 2), 3), (None, 3), ((5, 5, 3, 2), 4), (None, 4)]
+KINDS = [((5, 3, 2), 3), (None, 3), ((5, 5, 3, 2), 4), (None, 4), ((8, 3, 9) * 8, 24)]
 SHAPES = st.fixed_dictionaries(
     {
         "features": st.sampled_from([1, 15, 16, 71, 90]),
         "hidden_size": st.sampled_from([16, 32, 48, 64, 80, 112, 128]),
         "hidden_layers": st.integers(1, 3),
         "levels": st.sampled_from(
-            [None, (5, 3, 2), (1, 1, 1), (9, 2, 4), (2, 7, 2), (5, 5, 3, 2), (1, 3, 2, 9)]
+            [
+                *(None, (5, 3, 2), (1, 1, 1), (9, 2, 4), (2, 7, 2), (5, 5, 3, 2), (1, 3, 2, 9)),
+                (6, 3, 3) * 2,
+            ]
         ),
         "heads": st.sampled_from([3, 4]),  # of continuous actions
         "scale": st.sampled_from([0.03, 0.1, 0.5]),  # the last makes some logits 50 apart
@@ -270,7 +273,7 @@ def test_it_draws_as_torch_does(levels, heads):
     assert np.array_equal(judged[2:, :, step], outcomes)
     for kept in (observations, drawn, *judged):
         assert (np.delete(kept, step, axis=1) == 7).all()
-    controls = controls_by_count(heads)
+    controls = controls_by_count(heads if levels is None else 3)
     low, high = controls.lowest, controls.highest
     limited = drawn[:, step] if levels else drawn[:, step].clip(low, high)
     assert np.array_equal(actions, limited)

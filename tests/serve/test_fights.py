@@ -10,7 +10,8 @@ from seats import GAMES, NEAR, serve
 from midrange_puffer import Simulation
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.serve.fights import Fights, RefusedError
+from midrange_puffer.serve.commands import RefusedError
+from midrange_puffer.serve.fights import Fights
 
 
 def wanted(decision: int, fighter: int, names: tuple[str, ...]) -> dict[str, float]:
@@ -108,7 +109,7 @@ def test_the_second_controls_for_a_decision_are_refused():
         ({"decision": None}, "decision = null"),
         ({"decision": "0"}, "decision = 0: must be"),
         ({"decision": True}, "decision = true"),
-        ({"rudr": 1}, "rudr: no such control; there are decision, rudder, throttle, fire; did you"),
+        ({"rudr": 1}, "rudr: no such control; there are decision, rudder, throttle, fire, order"),
         ({"rudr": 1}, "mean 'rudder'"),
         ({"climb": 1}, "climb: no such control"),
         ({"rudder": 1.01}, "rudder = 1.01: must be a number from -1 to 1"),

@@ -132,6 +132,10 @@ def test_addresses_are_welcome(client, host):
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [
+        ("GET", "/sides/red", 200, ""),
+        ("GET", "/sides/rot", 404, "rot: must be one of red, blue"),
+        ("GET", "/sides/blue?x=1", 400, "x: no such part of the query"),
+        ("POST", "/sides/red", 405, "POST: no such method"),
         ("GET", "/seats", 404, "/seats: no such resource; GET / lists them"),
         ("GET", "/seats/red_0/", 200, ""),
         ("GET", "/seats/red_1", 404, "red_1: must be one of red_0, blue_0; did you mean 'red_0'?"),
@@ -397,4 +401,4 @@ def test_the_page_names_everything_that_there_is():
     values = {"null", "win", "draw", "loss", "radar", "memory", "link"}
     assert named == {*STATE, "own", *LISTS, *entries, *OWN, *values}
     for resource in RESOURCES:
-        assert f"`{resource.replace('SEAT', 'red_0')}`" in page
+        assert f"`{resource.replace('SEAT', 'red_0').replace('SIDE', 'red')}`" in page

@@ -318,3 +318,20 @@ def test_the_truth_is_hidden_again_who_goes_back():
     player.wait(6)
     assert player.session.over
     assert player.game._known_to(RED) == RED
+
+
+def test_a_circle_shows_how_uncertain_a_track_is():
+    """Of the radius of its standard deviation, and none without noise."""
+    noisy = {"radar_noise_bearing_deg": 10, "radar_noise_range": 5_000}
+    sim = Simulation(1, 1, "shooter", "shooter", sensing="radar", **noisy)
+    paths = Paths(sim)
+    for _ in range(10):
+        sim.step()
+        paths.note()
+    contact, deviation = paths.contacts[RED], sim.contacts["deviation"][0, RED]
+    assert contact.source[-1] == LIVE
+    assert moment(paths, side=RED).fighters[BLUE].deviation == pytest.approx(deviation)
+    assert deviation > 500
+    shown = picture(sim, paths, side=RED)
+    contact.deviation[-1] = 0.0
+    assert not np.array_equal(shown, picture(sim, paths, side=RED))

@@ -28,6 +28,7 @@ from reference_height_fight import (
 )
 from reference_height_sensors import HeightSensed, HeightSensedTeams, place_of_contact
 from reference_height_teams import HeightTeams
+from reference_noise import covariances
 from reference_sensors import Belief, Contact
 
 from midrange_puffer.game.parameters import CONTROLLERS, is_team, resolve, sizes_of
@@ -104,6 +105,7 @@ class Game:
 
         keys = self.sim.core.read("engagement")
         engagement, episode = (int(keys[name][env, 0]) for name in ("engagement", "episode"))
+        self.draws = self.seed, engagement, episode
         places = self.places()
         drawn = [draw(self.p, self.seed, engagement, episode, *place) for place in places]
         types = [
@@ -149,7 +151,7 @@ class Game:
         def contact(place: int) -> Contact:
             body = Body(np.array([contacts[name][env, place] for name in STATE], float))
             numbers = (int(contacts[name][env, place]) for name in ("source", "age", "seen"))
-            return Contact(body, *numbers)
+            return Contact(body, *numbers, *covariances(contacts, (env, place)))
 
         def belief(slot: int) -> Belief:
             at = {name: values[env, slot] for name, values in beliefs.items()}
@@ -174,6 +176,7 @@ class Game:
         return {
             "contacts": pairs if is_team(self.p) else [pairs[RED, BLUE], pairs[BLUE, RED]],
             "beliefs": dict(zip(keys, map(belief, in_the_air), strict=True)),
+            "draws": self.draws,
         }
 
     def places(self) -> list[tuple[int, int]]:

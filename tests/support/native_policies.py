@@ -26,7 +26,7 @@ def make(
     torch.manual_seed(seed)
     nvec = {} if levels is None else {"nvec": np.array(levels)}
     action_shape = (heads if levels is None else len(levels),)
-    controls = controls_by_count(heads)
+    controls = controls_by_count(heads if levels is None else 3)
     spaces = SimpleNamespace(
         single_observation_space=SimpleNamespace(shape=(features,)),
         single_action_space=SimpleNamespace(

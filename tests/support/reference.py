@@ -185,6 +185,9 @@ class Engagement:
     def steps(self, name: str) -> int:
         return whole_steps(self.p[name], self.dt)
 
+    def side(self, seat: int) -> int:
+        return seat
+
     def inbound(self, seat: int) -> list[Missile]:
         return [m for m in self.missiles if m.target == seat]
 

@@ -20,6 +20,7 @@ from reference_height_fight import (
 )
 from reference_height_pilots import PEACEFUL, HeightPilot
 from reference_height_teams import HeightTeams
+from reference_noise import quality
 from reference_sensors import LINKED, LIVE, MEMORY, UNSEEN, Contact, Sensed, SensedPilot
 from reference_teams import SensedTeamPilot, SensedTeams
 
@@ -41,6 +42,17 @@ class HighSensors:
         [number] = [n for n, other in enumerate(self.fighters) if other is fighter]
         own = self.types[number].aircraft["cross_section"]
         return (own / self.p["radar_cross_section"]) ** 0.25
+
+    def left(self, body: Body, other: Body) -> float:
+        return body.seen(unit(other.position - body.position))[1]
+
+    def vectors(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        return body.position, body.velocity
+
+    def body_of(self, place: np.ndarray, velocity: np.ndarray, before: Body) -> Body:
+        speed = hypot(*velocity)
+        direction = velocity / speed if speed >= 1 else before.direction
+        return Body(np.array([*place, *direction, speed]))
 
     def is_notched(self, looker: Body, target: Body) -> bool:
         down = (looker.z - target.z) - self.p["radar_look_down"] * self.range(looker, target)
@@ -83,7 +95,7 @@ class HighSensors:
         return self.place_of(own, body) | {
             "speed": body.speed,
             "age": contact.age * self.dt,
-            "live": float(contact.source == LIVE),
+            "live": quality(contact) * (contact.source == LIVE),
             "own_reach": self.reaches(seat, enemy)[0].r_max(own, body) - distance,
             "reach": self.reaches(enemy, seat)[0].r_max(body, own) - distance,
             **self.performance(aircraft, body),
@@ -101,7 +113,7 @@ class HeightSensed(HighSensors, Sensed, Fight):
         if contact.is_track:
             features = self.contact_values(seat, 1 - seat, contact)
             out["track_live"], out["track_age"] = features.pop("live"), features.pop("age")
-            out["track_memory"] = float(contact.source == MEMORY)
+            out["track_memory"] = quality(contact) * (contact.source == MEMORY)
             out["own_reach"] = features.pop("own_reach")
             for key, value in features.items():
                 out[f"{'own' if key.startswith('aspect') else 'enemy'}_{key}"] = value
@@ -150,7 +162,7 @@ class HeightSensedTeams(HighSensors, SensedTeams, HeightTeams):
             contact = self.contacts[seat, number]
             features = self.contact_values(seat, number, contact) | {
                 "present": 1.0,
-                "linked": float(contact.source == LINKED),
+                "linked": quality(contact) * (contact.source == LINKED),
                 "inbound": len(self.inbound(number)),
             }
             out |= {f"enemy_{rank}_{name}": value for name, value in features.items()}

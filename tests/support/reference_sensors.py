@@ -4,8 +4,10 @@
 """
 
 from dataclasses import dataclass, field
-from math import cos, radians
+from math import cos, hypot, radians
 
+import numpy as np
+import reference_noise as noise
 from reference import Body, Engagement, Fighter, Missile, off_boresight
 from reference_pilots import Pilot
 
@@ -20,6 +22,9 @@ class Contact:
     source: int = UNSEEN
     age: int = 0  # steps since the enemy was last seen, once there was a track
     seen: int = -1  # steps for which the radar has seen it without a break
+    # With noise: covariances [2, 2] of place and velocity along the line of sight and across it.
+    along: np.ndarray = field(default_factory=lambda: np.zeros((2, 2)))
+    across: np.ndarray = field(default_factory=lambda: np.zeros((2, 2)))
 
     @property
     def is_track(self) -> bool:
@@ -46,6 +51,7 @@ class Sensed(Engagement):
 
     contacts: list[Contact] = field(default_factory=lambda: [Contact(), Contact()])
     beliefs: dict[tuple[int, int], Belief] = field(default_factory=dict)  # by owner and launch
+    draws: tuple[int, int, int] = (0, 0, 0)  # the key of noise: seed, engagement, episode
 
     def key(self, missile: Missile) -> tuple[int, int]:
         """Returns a missile's owner and launch time: a fighter launches one at a time."""
@@ -105,6 +111,34 @@ class Sensed(Engagement):
         reach = self.p["radar_range_beam"] * (1 - toward**2) + end * toward**2
         return reach * self.echo(target)
 
+    def jammer(self, fighter: Body) -> float:
+        """Returns the burn-through range of a fighter's jammer; 0 if it has none."""
+        [number] = [n for n, other in enumerate(self.fighters) if other is fighter]
+        return self.p[("red_jammer", "blue_jammer")[self.side(number)]]
+
+    def burn_through(self, target: Body, reach: float) -> float:
+        """Returns how far a radar with this range sees a target that may jam."""
+        jammer = self.jammer(target)
+        return min(reach, jammer * (reach / self.p["radar_range_nose"]) ** 2) if jammer else reach
+
+    def homes(self, missile: Missile, target: Body) -> bool:
+        """Returns True if a seeker homes on a target's jammer."""
+        if not self.jammer(target):
+            return False
+        half_angle = self.p["seeker_half_angle_deg"]
+        ahead = self.ahead(missile, target)
+        in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
+        far = self.p["home_on_jam_range"]
+        return in_cone and not self.below("sensor range", far, self.range(missile, target))
+
+    def radiates(self, missile: Missile) -> bool:
+        """Returns True if the target hears the seeker of a missile with a lock."""
+        target = self.fighters[missile.target]
+        near = self.p["seeker_range"]
+        return not self.jammer(target) or not self.below(
+            "sensor range", near, self.range(missile, target)
+        )
+
     def update_picture(self, steps: int) -> None:
         time = (self.time - self.updated) * self.dt
         self.updated = self.time
@@ -125,17 +159,65 @@ class Sensed(Engagement):
         if contact.is_track:
             contact.body = self.straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
-        sees = own.alive and enemy.alive and self.sees("radar", own, enemy, reach)
+        within = self.burn_through(enemy, reach)
+        sees = own.alive and enemy.alive and self.sees("radar", own, enemy, within)
+        if noise.is_noisy(self.p):
+            self.filter(own, enemy, contact, sees, reach, time)
         contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
         contact.age += steps
         if sees and (contact.is_track or contact.seen >= self.steps("radar_acquire_time")):
             contact.source, contact.age = LIVE, 0
-            contact.body = self.straight_on(enemy, 0)
+            if not noise.is_noisy(self.p):
+                contact.body = self.straight_on(enemy, 0)
         elif contact.is_track:
             kept = contact.age <= self.steps("track_memory")
             contact.source = MEMORY if kept else LOST
         elif contact.source == UNSEEN:
             contact.age = 0
+
+    def filter(
+        self, own: Body, enemy: Body, contact: Contact, sees: bool, reach: float, time: float
+    ) -> None:
+        """Filters a measurement, if there is one, into a contact that has not been updated yet."""
+        if not contact.is_track and contact.seen >= 0 and sees:
+            contact.body = self.straight_on(contact.body, time)
+        acceleration = self.p["track_acceleration"]
+        contact.along, contact.across = (
+            noise.grown(covariance, time, acceleration)
+            for covariance in (contact.along, contact.across)
+        )
+        if not sees:
+            return
+        left = self.left(own, enemy)
+        self.margins.append(("side", left))
+        numbers = noise.numbers(self.draws, self.time, self.number_of(contact))
+        line, moves = self.vectors(own)[0], self.vectors(enemy)
+        m = noise.measure(self.p, line, *moves, reach, left < 0, numbers)
+        if not contact.is_track and contact.seen < 0:
+            state = noise.first(m, self.p["track_speed"])
+        else:
+            covariances = contact.along, contact.across
+            state = noise.filtered(m, *self.vectors(contact.body), *covariances)
+        place, velocity, contact.along, contact.across = state
+        contact.body = self.body_of(place, velocity, contact.body)
+
+    def number_of(self, contact: Contact) -> int:
+        contacts = self.contacts.values() if isinstance(self.contacts, dict) else self.contacts
+        return next(number for number, other in enumerate(contacts) if other is contact)
+
+    def left(self, body: Body, other: Body) -> float:
+        """Returns how far to the left of a body's nose another one is: a sine."""
+        return off_boresight(body, other.x - body.x, other.y - body.y)[1]
+
+    def vectors(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the place and the velocity of a body in space."""
+        return np.array([body.x, body.y, 0.0]), np.array([*body.velocity, 0.0])
+
+    def body_of(self, place: np.ndarray, velocity: np.ndarray, before: Body) -> Body:
+        """Returns a body at a place with a velocity; a slow one keeps its direction."""
+        speed = hypot(*velocity)
+        c, s = velocity[:2] / speed if speed >= 1 else (before.c, before.s)
+        return Body(*place[:2], c, s, speed)
 
     def update_belief(self, missile: Missile, steps: int, time: float) -> None:
         belief, contact = self.beliefs[self.key(missile)], self.contact_of(missile)
@@ -146,7 +228,8 @@ class Sensed(Engagement):
         reach = self.p["seeker_range"] * self.echo(target)
         distance = self.range(missile, belief.body)
         looks = not self.below("sensor range", reach, distance)
-        if looks and self.sees("seeker", missile, target, reach):
+        homes = self.homes(missile, target)
+        if homes or (looks and self.sees("seeker", missile, target, reach)):
             belief.body, belief.locked, belief.unseen = self.straight_on(target, 0), True, 0
         elif belief.locked:
             belief.unseen += steps
@@ -164,6 +247,7 @@ class Sensed(Engagement):
             missile
             for missile in self.inbound(seat)
             if (belief := self.beliefs.get(self.key(missile))) and belief.locked
+            if self.radiates(missile)
         ]
 
     def heard(self, seat: int) -> tuple[tuple[float, float], bool] | None:
@@ -179,6 +263,7 @@ class Sensed(Engagement):
         in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
         reach = self.p["receiver_range"] * self.p["radar_range_nose"]
         near = not self.below("sensor range", reach, self.range(own, enemy))
+        in_cone = in_cone or self.jammer(enemy) > 0
         return (x, y) if in_cone and near and own.alive and enemy.alive else None
 
 

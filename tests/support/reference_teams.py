@@ -5,6 +5,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from math import cos, hypot, radians
 
+import reference_noise as noise
 from reference import (
     BLUE,
     BLUE_WINS,
@@ -347,7 +348,14 @@ class SensedTeams(Sensed, Teams):
             ]
             if tracked and contact.source != LIVE:
                 contact.source, contact.age = LINKED, steps
-                contact.body = self.straight_on(tracked[0].body, time)
+                own_track = [before[seat, enemy]] * (before[seat, enemy].source == LIVE)
+                best = min((*own_track, *tracked), key=lambda c: c.along[0, 0] + c.across[0, 0])
+                contact.body = self.straight_on(best.body, time)
+                if noise.is_noisy(self.p):
+                    contact.along, contact.across = (
+                        noise.grown(covariance, time, self.p["track_acceleration"])
+                        for covariance in (best.along, best.across)
+                    )
             if contact.is_track and not other.alive:
                 contact.source = LOST
 

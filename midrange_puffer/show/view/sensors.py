@@ -32,6 +32,7 @@ COURSE = 20.0  # flight time that the stroke ahead of a contact represents [s]
 STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stroke
 UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance whose name is written
 WORD = 0.25  # least angle between strokes with a word [rad]
+CIRCLE = np.array([(math.cos(turn), math.sin(turn)) for turn in np.linspace(0, math.tau, 33)])
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 
 
@@ -53,6 +54,8 @@ def draw_radar(
 def draw_contact(canvas: Canvas, view: View, contact: Contact, has_words: bool) -> None:
     """Draws the believed enemy: filled on radar, hollow from memory, a cross where lost.
 
+    With noise a circle around it has the radius of its standard deviation.
+
     Args:
         canvas, view: Where to draw.
         contact: The belief.
@@ -70,6 +73,9 @@ def draw_contact(canvas: Canvas, view: View, contact: Contact, has_words: bool) 
         ahead = contact.point + COURSE * np.array(course)
         canvas.line(view.to_screen([contact.point, ahead]), mix(colour, 0.8), 1.5)
         canvas.polygon(place + DIAMOND, colour, 0 if contact.source == LIVE else 2)
+        if contact.deviation > 0:
+            ring = contact.place + contact.deviation * CIRCLE
+            canvas.line(camera.to_screen(ring), mix(colour, 0.5), 1)
     else:
         for corner in CROSS:
             canvas.line([place - corner, place + corner], colour, 2)

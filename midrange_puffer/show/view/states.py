@@ -135,6 +135,11 @@ class Contact:
     climb: float
 
     @property
+    def deviation(self) -> float:
+        """Standard deviation of the place at the path's last entry [m]; 0 without noise."""
+        return self.path.deviation[self.index]
+
+    @property
     def point(self) -> np.ndarray:
         """[3], its place and height [m]."""
         return np.append(self.place, self.z)

@@ -12,7 +12,7 @@ import torch
 
 from midrange_puffer.config.configuration import Config, run_configs
 from midrange_puffer.config.machine import updates_ahead
-from midrange_puffer.game.parameters import is_team
+from midrange_puffer.game.parameters import dies_alone
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.central import experience_space
@@ -50,7 +50,7 @@ class RemoteEnvs:
         self.single_action_space = self.action_space = spaces.single_action_space
         self.num_agents = self.agents_per_batch = config.vec.num_envs * agents(config)
         # Not read: no one acts here. It is only not None in team games.
-        self.sides = np.zeros(0, np.int64) if is_team(config.env) else None
+        self.sides = np.zeros(0, np.int64) if dies_alone(config.env) else None
 
     def async_reset(self, seed: int) -> None:
         """Starts the collectors, each with a seed of its own."""
@@ -212,5 +212,5 @@ def _decision_bytes(config: Config) -> int:
     """Returns the bytes of a decision in a rollout."""
     spaces = model_file.policy_spaces(config.env)
     wide = (experience_space(config), spaces.single_action_space)
-    narrow = len(GATHERED) + is_team(config.env) - len(wide)  # buffers of a number a decision
+    narrow = len(GATHERED) + dies_alone(config.env) - len(wide)  # buffers of a number a decision
     return sum(np.zeros(space.shape, space.dtype).nbytes for space in wide) + 4 * narrow
