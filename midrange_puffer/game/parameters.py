@@ -94,7 +94,10 @@ CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 # Pilots that need sensors. They are not in PILOTS, which has the others.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
 WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those SENSOR_PILOTS that need a team
-PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
+MISSION_PILOTS: tuple[str, ...] = _core.mission_pilots()  # which the core alone puts into seats
+PILOTS: tuple[str, ...] = tuple(
+    name for name in CONTROLLERS if name not in (*SENSOR_PILOTS, *MISSION_PILOTS)
+)[1:]
 # The pilots from the weakest opponent to the strongest, for `puffer play`.
 LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
@@ -114,10 +117,11 @@ SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = (
-    *("sensing", "red_size", "blue_size", "dimensions"),
+    *("sensing", "red_size", "blue_size", "dimensions", "mission"),
     *(row.name for row in LOADS),
 )
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
+FIGHT, LINE, ESCORT = PARAMETERS["mission"].choices
 
 OPTIONS: dict[str, Option] = {
     option.name: option
@@ -264,6 +268,14 @@ def resolve(
         for name in _HEIGHT_ONLY:
             if values[name] != PARAMETERS[name].default:
                 raise UsageError(f"{name} = {values[name]}: with height only; set dimensions = 3")
+    if has_mission(values):
+        _check_mission(values)
+    else:
+        for name in _MISSION_ONLY:
+            if values[name] != PARAMETERS[name].default:
+                raise UsageError(
+                    f"{name} = {values[name]}: in missions only; set mission = {LINE} or {ESCORT}"
+                )
     return values
 
 
@@ -311,6 +323,11 @@ def has_height(parameters: Parameters) -> bool:
     return parameters["dimensions"] == 3
 
 
+def has_mission(parameters: Parameters) -> bool:
+    """True if one side attacks, and has to cross a line or to bring a transport there."""
+    return parameters.get("mission", FIGHT) != FIGHT
+
+
 def loads_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the missiles that red's and blue's fighters start with, of each type of their load.
 
@@ -347,7 +364,7 @@ def require_plane(parameters: Parameters, what: str) -> None:
 
 def needs_map(pilots: Iterable[str], observation: str) -> bool:
     """True if a pilot or the observation uses the map of the missile envelope, which takes time."""
-    return observation == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
+    return _core.parts_of(observation)[0] == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
 
 
 def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
@@ -416,6 +433,50 @@ def _check_height(values: Parameters) -> None:
                 f"{name} = {values[name]:g}: it is of the flight in the plane; with dimensions = 3 "
                 "the types of aircraft and missiles stand for it"
             )
+
+
+# Rows of missions.
+_MISSION_ONLY = (
+    *("attacker", "line_depth", "transport_speed", "transport_trail", "transport_cold_time"),
+    *("reward_line", "reward_line_range"),
+)
+_NEAREST_LINE = 10_000.0  # least distance from the attackers at the start to their line [m]
+_FASTEST = 800.0  # m/s, which no aircraft of the package reaches
+
+
+def _check_mission(values: Parameters) -> None:
+    """Refuses missions whose geometry decides them."""
+    red, blue = sizes_of(values)
+    attacker, depth = values["attacker"], values["line_depth"]
+    sides = {"red": red, "blue": blue}
+    attackers = {attacker: sides[attacker]} if attacker in sides else sides
+    if values["mission"] == ESCORT and min(attackers.values()) < 2:
+        side = min(attackers, key=attackers.__getitem__)
+        raise UsageError(
+            f"mission = {ESCORT}: {side}_size = {attackers[side]}, and attacker = {attacker}: a "
+            "side with a transport must have at least 2 fighters, one of them the transport"
+        )
+    # A line abreast of attackers reaches ahead of their middle by half its width at most.
+    width = values["start_spacing_max"] * (max(attackers.values()) - 1) / 2
+    least = _NEAREST_LINE + width
+    nearest = values["start_range_min"] + depth
+    if nearest < least:
+        where = "behind the attackers" if nearest < 0 else f"{nearest:g} m ahead of the attackers"
+        raise ValueError(
+            f"line_depth = {depth:g}: with start_range_min = {values['start_range_min']:g} the line"
+            f" may be {where}; must be at least {least - values['start_range_min']:g}"
+        )
+    farthest = values["start_range_max"] + depth
+    speed, of_whom = max(_FASTEST, values["start_speed_max"]), "no fighter is"
+    if values["mission"] == ESCORT:
+        farthest += values["transport_trail"]
+        speed, of_whom = values["transport_speed"], "the transport is not"
+    if farthest >= speed * values["time_limit"]:
+        raise ValueError(
+            f"line_depth = {depth:g}: the line may be {farthest:g} m from the attackers, and "
+            f"{of_whom} faster than {speed:g} m/s: with time_limit = {values['time_limit']:g} it "
+            f"must be below {depth + speed * values['time_limit'] - farthest:g}"
+        )
 
 
 def pilots_of(parameters: Parameters) -> tuple[str, ...]:
@@ -497,6 +558,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     * With height: "height", or where fighters carry several types of missiles "height_2" or
       "height_3"; in teams "team_height". With sensors, too, "radar_height" and so on, and
       "team_radar_height".
+    * In a mission the name is followed by that of the mission: "team+line".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -506,6 +568,12 @@ def observed(observation: str, parameters: Parameters) -> str:
         ValueError: The observation is unknown, or does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
+    mission = parameters.get("mission", FIGHT)
+    return _core.in_mission(_observed_in_fight(observation, parameters), mission)
+
+
+def _observed_in_fight(observation: str, parameters: Parameters) -> str:
+    """Returns the observation of a game without its mission."""
     if has_height(parameters):
         if observation not in ("default", *(RADAR,) * (parameters["sensing"] == RADAR)):
             raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")

@@ -7,7 +7,7 @@ from midrange_puffer.game.simulation import Simulation
 
 RED_WINS, DRAW = 1, 3  # values of MrOutcome; 2 is blue's win
 # The shaping parts of the reward; they are zero-sum.
-SHAPING = ("geometry", "ammunition", "threat", "pressure")
+SHAPING = ("geometry", "ammunition", "threat", "pressure", "line")
 
 
 def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
