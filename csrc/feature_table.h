@@ -322,8 +322,8 @@ enum {
 
 // Missions ------------------------------------------------------------------------------------------------
 
-// In missions these follow the features above; in teams they are a row. The line lies across the direction of the
-// attack.
+// In missions those of the line follow the features above; in teams those of line and transport are a row. The line lies
+// across the direction of the attack.
 // clang-format off
 #define MR_LINE_FEATURES(X) \
   X(mission_attacks, 1, 0, "1 if the own side attacks, -1 if it defends") \
@@ -332,7 +332,7 @@ enum {
   X(mission_line_range, 100000, 0, "distance to the line [m], below 0 beyond it") \
   X(mission_line_nearness, 1, 0, "10 km / (10 km + that distance), 1 beyond it")
 
-// The transport: one's own, or an enemy's that lives and of which, with sensors, there is a track.
+// The transport of the mission escort: one's own, or an enemy's that lives and of which, with sensors, there is a track.
 #define MR_TRANSPORT_FEATURES(X) \
   X(mission_transport_present, 1, 0, "1 if it is known; else 0, as are the features that follow") \
   X(mission_transport_ahead, 1, 0, "bearing of the transport: cosine of the angle off the nose") \

@@ -49,12 +49,12 @@ static void mr_lay_line(const MrSim *sim, MrBlock *b, float range, float dx, flo
   b->attacker[lane] = blue ? 2 : 1;
   b->line_x[lane] = blue ? -dx : dx;
   b->line_y[lane] = blue ? -dy : dy;
-  b->line_at[lane] = 0.5f * range + sim->params.line_depth;
+  b->line_at[lane] = 0.5f * range + sim->params.start_line_depth;
 }
 
 // Puts a fighter that starts at its side's place behind it, as the transport.
 static void mr_start_transport(const MrSim *sim, const MrBlock *b, MrFighter *fighter, int lane) {
-  float trail = sim->params.transport_trail;
+  float trail = sim->params.start_transport_trail;
   fighter->body.x[lane] -= trail * b->line_x[lane];
   fighter->body.y[lane] -= trail * b->line_y[lane];
   fighter->body.c[lane] = b->line_x[lane];

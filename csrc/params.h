@@ -81,8 +81,8 @@
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
   X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start") \
   X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start") \
-  X(start, float, line_depth, 10000, -100000, 200000, "m", "in missions: at the start the line is this far behind the defender, as the attacker sees it; below 0 in front of it") \
-  X(start, float, transport_trail, 15000, 0, 50000, "m", "in the mission escort: the transport starts this far behind its side") \
+  X(start, float, start_line_depth, 10000, -100000, 200000, "m", "in missions: at the start the line is this far behind the defender, as the attacker sees it; below 0 in front of it") \
+  X(start, float, start_transport_trail, 15000, 0, 50000, "m", "in the mission escort: the transport starts this far behind its side") \
   X(start, float, start_height_min, 5000, 500, 15000, "m", "with height: least mean height of the fighters at the start") \
   X(start, float, start_height_max, 10000, 500, 15000, "m", "with height: greatest mean height of the fighters at the start") \
   X(start, float, start_height_difference_max, 3000, 0, 15000, "m", "with height: at the start one side is up to this much higher than the other") \
@@ -260,8 +260,8 @@
   X(mission, 15, 0) \
   X(attacker, 15, 2) \
   X(transport_speed, 15, 250) \
-  X(line_depth, 15, 10000) \
-  X(transport_trail, 15, 15000) \
+  X(start_line_depth, 15, 10000) \
+  X(start_transport_trail, 15, 15000) \
   X(transport_cold_time, 15, 20) \
   X(reward_line, 15, 0) \
   X(reward_line_range, 15, 20000)

@@ -128,13 +128,6 @@ const MrFeature *mr_mission_features(void) {
   return table;
 }
 
-// The number of features that a mission adds.
-static int32_t mission_count(MrMission mission) {
-  static const int32_t counts[] = {
-      [MR_MISSION_FIGHT] = 0, [MR_MISSION_LINE] = MR_LINE_COUNT, [MR_MISSION_ESCORT] = MR_MISSION_COUNT};
-  return counts[mission];
-}
-
 // The numbers of features of a team's rows, by kind.
 typedef int32_t Widths[MR_ROW_COUNT];
 static const Widths team_widths[MR_OBSERVATION_COUNT] = {
@@ -160,7 +153,7 @@ void mr_team_rows(MrObservation observation, MrMission mission, int32_t red, int
       senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, 0, 0} : (MrRows){"inbound", MR_INBOUND_OBSERVED, 0, 0};
   rows[MR_ROW_OWN_MISSILE] = (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, 0, 0};
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) rows[kind].features = widths[kind];
-  rows[MR_ROW_MISSION] = (MrRows){"mission", mission != MR_MISSION_FIGHT, mission_count(mission), 0};
+  rows[MR_ROW_MISSION] = (MrRows){"mission", mission != MR_MISSION_FIGHT, MR_MISSION_COUNT, 0};
   // Where each kind's table begins: with full information a table serves two kinds.
   int32_t own = widths[MR_ROW_OWN], ally = own + widths[MR_ROW_ALLY], enemy = ally + widths[MR_ROW_ENEMY];
   rows[MR_ROW_ALLY].first = own;
@@ -182,7 +175,7 @@ int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t r
       [MR_OBSERVE_RADAR_HEIGHT_2] = MR_RADAR_HEIGHT_2_FEATURE_COUNT,
       [MR_OBSERVE_RADAR_HEIGHT_3] = MR_RADAR_HEIGHT_3_FEATURE_COUNT,
   };
-  if (counts[observation]) return counts[observation] + mission_count(mission);
+  if (counts[observation]) return counts[observation] + (mission != MR_MISSION_FIGHT ? MR_LINE_COUNT : 0);
   MrRows rows[MR_ROW_COUNT];
   int32_t count = 0;
   mr_team_rows(observation, mission, red, blue, rows);

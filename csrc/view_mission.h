@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes the features that missions add to observations, which come last: the line and, in the mission escort, the
-// transport.
+// Writes the features that missions add to observations, which come last: the line and, in teams, the transport.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 
@@ -19,11 +18,6 @@
 typedef struct {
   MR_MISSION_FEATURES(MR_DECLARE_FEATURE)
 } MrMissionRow;
-
-// The number of features of the mission: without a transport the last ones are missing.
-static inline int mr_mission_width(const MrSim *sim) {
-  return sim->params.mission == MR_MISSION_ESCORT ? (int)MR_MISSION_COUNT : (int)MR_LINE_COUNT;
-}
 
 // Writes the line as a fighter sees it, in the lanes in which it observes; zeros in the others.
 static void mr_write_line(const MrSim *sim, const MrBlock *b, int32_t fighter, const int32_t observes[MR_LANES],
@@ -60,16 +54,17 @@ static inline void mr_place_mission(const MrSim *sim, const MrBlock *b, int32_t 
 
 #else
 
-// Writes the transport as a fighter knows it: its own side's, or the enemy's, with sensors by its track.
+// Writes the transport as a fighter knows it: its own side's, or the enemy's, with sensors by its track. Zeros where
+// there is none.
 static void mr_write_transport(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                                const int32_t observes[MR_LANES], MrMissionRow *out) {
   const MrBody *own = &b->fighters[fighter].body;
   int32_t side = mr_side(sim, fighter);
   MR_EACH_LANE(i) {
     int32_t carrier = mr_attacks(b, 0, i) ? 0 : 1, transport = mr_transport_of(sim, carrier);
-    bool lives = b->fighters[transport].alive[i];
+    bool escorts = sim->params.mission == MR_MISSION_ESCORT, lives = escorts && b->fighters[transport].alive[i];
     const MrBody *body = lives ? &b->fighters[transport].body : NULL;
-    if (carrier != side) body = mr_known(sim, b, picture, fighter, transport, i);
+    if (escorts && carrier != side) body = mr_known(sim, b, picture, fighter, transport, i);
     float limit = observes[i] && body ? sim->constants.one : 0.0f;
     if (!body) body = own;
     float range = sqrtf(mr_range2(own, body, i)), inverse = 1.0f / mr_max(range, sim->constants.one);

@@ -480,10 +480,9 @@ static void mr_write_mission(const MrSim *sim, const MrTeamView *view, int32_t f
   float *rows[MR_LANES];
   MrMissionRow row;
   mr_write_line(sim, view->b, fighter, observes, &row);
-  if (sim->params.mission == MR_MISSION_ESCORT)
-    mr_write_transport(sim, view->b, view->picture, fighter, observes, &row);
+  mr_write_transport(sim, view->b, view->picture, fighter, observes, &row);
   MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_MISSION];
-  mr_place_rows(&row, mr_mission_width(sim), rows);
+  mr_place_rows(&row, MR_MISSION_COUNT, rows);
 }
 
 // Writes the observation of a fighter. Rows for more others than a side has, and those without a missile, are zeros.

@@ -48,9 +48,10 @@ def _check_undrawn(dict parameters, str name):
 
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
-    observation, mission = parts_of(observation)
-    if mission != parameters["mission"]:
-        raise ValueError(f"observation of mission = {mission}: this is {parameters['mission']}")
+    observation, has_mission = parts_of(observation)
+    if has_mission != (parameters["mission"] != "fight"):
+        raise ValueError(f"observation = {observation!r}: is not that of mission = "
+                         f"{parameters['mission']}")
     red, blue = parameters["red_size"], parameters["blue_size"]
     if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")

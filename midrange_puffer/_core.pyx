@@ -83,7 +83,7 @@ cdef class Core:
         self.shared = find_threads(threads)
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
-        if observation.partition("+")[0] not in _OBSERVATIONS:
+        if observation.removesuffix(_IN_MISSION) not in _OBSERVATIONS:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
         _check_sizes(parameters, observation)
         _check_pilots(parameters, pilot_weights)

@@ -31,28 +31,32 @@ _OBSERVATIONS = {
     RADAR_HEIGHTS[0]: MR_OBSERVE_RADAR_HEIGHT, RADAR_HEIGHTS[1]: MR_OBSERVE_RADAR_HEIGHT_2,
     RADAR_HEIGHTS[2]: MR_OBSERVE_RADAR_HEIGHT_3, TEAM_RADAR_HEIGHT: MR_OBSERVE_TEAM_RADAR_HEIGHT,
 }
-# Missions by name. In one that is not a fight an observation has its name after a plus: "team+line".
 _MISSIONS = {
     "fight": MR_MISSION_FIGHT, "line": MR_MISSION_LINE, "escort": MR_MISSION_ESCORT,
 }
+_IN_MISSION = "+mission"  # the end of the names of observations in missions that are not a fight
 
 
 def in_mission(str observation, str mission):
     """Returns the name of an observation in a mission."""
-    return observation if mission == "fight" else f"{observation}+{mission}"
+    return observation if mission == "fight" else observation + _IN_MISSION
 
 
 def parts_of(str observation):
-    """Returns the name of an observation without a mission, and the mission.
+    """Returns the name of an observation without a mission, and True if it has one.
 
     Raises:
-        KeyError: There is no such observation or mission.
+        KeyError: There is no such observation.
     """
-    name, _, mission = observation.partition("+")
-    mission = mission or "fight"
-    if name not in _OBSERVATIONS or mission not in _MISSIONS or observation.endswith("+fight"):
+    name = observation.removesuffix(_IN_MISSION)
+    if name not in _OBSERVATIONS:
         raise KeyError(observation)
-    return name, mission
+    return name, name != observation
+
+
+cdef MrMission _mission(bint has_mission):
+    """Returns a mission with the features of all, or none."""
+    return MR_MISSION_LINE if has_mission else MR_MISSION_FIGHT
 
 
 def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
@@ -356,13 +360,13 @@ def evasion_rows():
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
     """Returns (name, scale, lateral, meaning) of an observation's features in fights of a size."""
-    name, mission = parts_of(observation)
+    name, has_mission = parts_of(observation)
     if name in TEAMS:
         return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[name])
     cdef const MrFeature *added = mr_mission_features()
     cdef int own = mr_feature_count(_OBSERVATIONS[name], MR_MISSION_FIGHT, 1, 1)
-    cdef int count = mr_feature_count(_OBSERVATIONS[name], _MISSIONS[mission], 1, 1)
+    cdef int count = mr_feature_count(_OBSERVATIONS[name], _mission(has_mission), 1, 1)
     return ([_feature(&row[index]) for index in range(own)]
             + [_feature(&added[index]) for index in range(count - own)])
 
@@ -373,8 +377,8 @@ def team_rows(str observation, int red_size, int blue_size):
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """
     cdef MrRows kinds[MR_ROW_COUNT]
-    name, mission = parts_of(observation)
-    mr_team_rows(_OBSERVATIONS[name], _MISSIONS[mission], red_size, blue_size, kinds)
+    name, has_mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[name], _mission(has_mission), red_size, blue_size, kinds)
     rows, place = [], 0
     for kind in range(MR_ROW_COUNT):
         if kinds[kind].rows:
@@ -387,8 +391,8 @@ def _team_features(str observation, int red_size, int blue_size):
     """Returns feature_rows() of a team's observation: enemy_2_ahead and so on."""
     cdef const MrFeature *table
     cdef MrRows kinds[MR_ROW_COUNT]
-    base, mission = parts_of(observation)
-    mr_team_rows(_OBSERVATIONS[base], _MISSIONS[mission], red_size, blue_size, kinds)
+    base, has_mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[base], _mission(has_mission), red_size, blue_size, kinds)
     features = []
     for kind in range(MR_ROW_COUNT):
         title = kinds[kind].name.decode()

@@ -56,8 +56,8 @@ OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
     """Returns the features of an observation for these team sizes.
 
-    "stg" has all features of "default", followed by more. In a mission the name of the observation
-    is followed by that of the mission, as in "default+line", and the features by the mission's.
+    "stg" has all features of "default", followed by more. In missions the name of the observation
+    is followed by "+mission", and the features by those of missions.
 
     Raises:
         KeyError: There is no such observation.
@@ -75,7 +75,8 @@ class Rows:
     place: int  # index of the first row's first feature in the observation
 
 
-_MISSIONS = (FIGHT, LINE, ESCORT)
+_MISSION_WORDS = {False: FIGHT, True: f"{LINE} or {ESCORT}"}
+_MISSIONS = (FIGHT, LINE)  # all missions but a fight have the same observation
 # Observations in teams by `sensing` and `dimensions`.
 _OF_TEAMS = {
     (FULL, 2): _core.TEAM,
@@ -100,7 +101,7 @@ def team_rows(
             with a lock on the fighter, and "radar" are the enemy radars that its warning receiver
             hears.
         dimensions: 2, or 3 with height.
-        mission: "fight"; with "line" or "escort" there is a row "mission".
+        mission: "fight"; with another one there is a row "mission".
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
@@ -164,36 +165,28 @@ STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
 RADAR_HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.RADAR_HEIGHTS[0])
-_PAIR_MISSIONS = (FIGHT, LINE)  # those of one against one
 _CONTROLS_WITH_HEIGHT = {
     len(features_of(_core.in_mission(observation, mission))): controls
-    for mission in _PAIR_MISSIONS
+    for mission in _MISSIONS
     for observations in (_core.HEIGHTS, _core.RADAR_HEIGHTS)
     for observation, controls in zip(observations, HEIGHTS, strict=True)
 }
 # Numbers of features with sensors, in one against one.
 OF_SENSORS = {
     len(features_of(_core.in_mission(name, mission)))
-    for mission in _PAIR_MISSIONS
+    for mission in _MISSIONS
     for name in (RADAR, *_core.RADAR_HEIGHTS)
 }
-# Numbers of features in the mission line, in one against one.
-_OF_LINE = {
+# Numbers of features in missions, in one against one.
+_OF_MISSIONS = {
     len(features_of(_core.in_mission(name, LINE)))
     for name in (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
 }
 
 
-def mission_of(features: int) -> str:
-    """Returns the mission of the games whose observation has so many features."""
-    rows = rows_of(features)
-    if not rows:
-        return LINE if features in _OF_LINE else FIGHT
-    width = next((row.features for row in rows if row.kind == MISSION), 0)
-    return {0: FIGHT, _LINE_WIDTH: LINE}.get(width, ESCORT)
-
-
-_LINE_WIDTH = len(features_of(_core.in_mission("default", LINE))) - len(FEATURES)
+def is_of_mission(features: int) -> bool:
+    """True if observations of so many features are those of missions that are not a fight."""
+    return features in _OF_MISSIONS or any(row.kind == MISSION for row in rows_of(features))
 
 
 def controls_of(features: int) -> Controls:
@@ -235,7 +228,7 @@ def shows(observation: str, features: int) -> bool:
     if not features:
         return True
     count = len(features_of(observation))
-    is_plain = features not in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS | _OF_LINE)
+    is_plain = features not in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS | _OF_MISSIONS)
     if not is_plain or observation not in _PLAIN:
         return features == count
     return features <= count
@@ -271,10 +264,13 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
 
 
 def _check_mission(name: str, features: int, here: int) -> None:
-    """Raises UsageError if a policy of so many features is of another mission than this game."""
-    own, other = mission_of(features), mission_of(here)
+    """Raises UsageError if of a policy's game and this one only one is a mission."""
+    own, other = is_of_mission(features), is_of_mission(here)
     if own != other:
-        raise UsageError(f"{name} is of mission = {own}: it cannot fly where mission = {other}")
+        raise UsageError(
+            f"{name} is of mission = {_MISSION_WORDS[own]}: it cannot fly where mission = "
+            f"{_MISSION_WORDS[other]}"
+        )
 
 
 def check_flies(name: str, player: Seeing, features: int) -> None:

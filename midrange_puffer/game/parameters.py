@@ -437,7 +437,13 @@ def _check_height(values: Parameters) -> None:
 
 # Rows of missions.
 _MISSION_ONLY = (
-    *("attacker", "line_depth", "transport_speed", "transport_trail", "transport_cold_time"),
+    *(
+        "attacker",
+        "start_line_depth",
+        "transport_speed",
+        "start_transport_trail",
+        "transport_cold_time",
+    ),
     *("reward_line", "reward_line_range"),
 )
 _NEAREST_LINE = 10_000.0  # least distance from the attackers at the start to their line [m]
@@ -447,7 +453,7 @@ _FASTEST = 800.0  # m/s, which no aircraft of the package reaches
 def _check_mission(values: Parameters) -> None:
     """Refuses missions whose geometry decides them."""
     red, blue = sizes_of(values)
-    attacker, depth = values["attacker"], values["line_depth"]
+    attacker, depth = values["attacker"], values["start_line_depth"]
     sides = {"red": red, "blue": blue}
     attackers = {attacker: sides[attacker]} if attacker in sides else sides
     if values["mission"] == ESCORT and min(attackers.values()) < 2:
@@ -459,21 +465,22 @@ def _check_mission(values: Parameters) -> None:
     # A line abreast of attackers reaches ahead of their middle by half its width at most.
     width = values["start_spacing_max"] * (max(attackers.values()) - 1) / 2
     least = _NEAREST_LINE + width
-    nearest = values["start_range_min"] + depth
+    range_min = values["start_range_min"]
+    nearest = range_min + depth
     if nearest < least:
         where = "behind the attackers" if nearest < 0 else f"{nearest:g} m ahead of the attackers"
         raise ValueError(
-            f"line_depth = {depth:g}: with start_range_min = {values['start_range_min']:g} the line"
-            f" may be {where}; must be at least {least - values['start_range_min']:g}"
+            f"start_line_depth = {depth:g}: with start_range_min = {range_min:g} the line may be "
+            f"{where}; must be at least {least - range_min:g}"
         )
     farthest = values["start_range_max"] + depth
     speed, of_whom = max(_FASTEST, values["start_speed_max"]), "no fighter is"
     if values["mission"] == ESCORT:
-        farthest += values["transport_trail"]
+        farthest += values["start_transport_trail"]
         speed, of_whom = values["transport_speed"], "the transport is not"
     if farthest >= speed * values["time_limit"]:
         raise ValueError(
-            f"line_depth = {depth:g}: the line may be {farthest:g} m from the attackers, and "
+            f"start_line_depth = {depth:g}: the line may be {farthest:g} m from the attackers, and "
             f"{of_whom} faster than {speed:g} m/s: with time_limit = {values['time_limit']:g} it "
             f"must be below {depth + speed * values['time_limit'] - farthest:g}"
         )
@@ -558,7 +565,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     * With height: "height", or where fighters carry several types of missiles "height_2" or
       "height_3"; in teams "team_height". With sensors, too, "radar_height" and so on, and
       "team_radar_height".
-    * In a mission the name is followed by that of the mission: "team+line".
+    * In missions the name is followed by "+mission".
 
     Args:
         observation: the requested one; "default" fits every game.

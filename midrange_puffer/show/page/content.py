@@ -3,7 +3,7 @@
 import base64
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -172,6 +172,7 @@ def _flown(replay: Replay, paths: Paths) -> dict[str, object]:
         "length": paths.time,
         "gravity": replay.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
+        "line": None if paths.line is None else asdict(paths.line),
         "fighters": [_pack_path(path) for path in paths.fighters],
         "missiles": [_pack_path(path) for path in paths.missiles],
     }

@@ -1,4 +1,7 @@
-"""Marks on the fighters of teams: names that cover nothing, the focus, its target and threats."""
+"""Marks on the fighters of teams: names that cover nothing, the focus, its target and threats.
+
+Also the line of a mission, and its transport.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +27,8 @@ from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment
 RING = 19  # radius of the ring around the focus's fighter [px]
 CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # corner of the frame around its target [px]
 DASHES = 41  # points of a dashed line
+LINE_REACH, DASH = 3_000, 9  # half the length of a mission's line, and that of its dashes [px]
+TRANSPORT_RING = 15  # radius of the ring around a transport [px]
 SYMBOL = 14  # half the side of the square around a symbol that labels leave free [px]
 LEADER = 26  # least distance of a label from its symbol that gets a connecting line [px]
 # Places of a label relative to its symbol, the preferred ones first: (right, down).
@@ -110,6 +115,29 @@ def draw_threats(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -
     for missile in moment.inbound(fighter):
         start, end = camera.to_screen([missile.place, own.place])
         canvas.dashes(np.linspace(start, end, DASHES), mix(STAR, 0.6), 1)
+
+
+def draw_line(canvas: Canvas, camera: Camera, moment: Moment) -> None:
+    """Draws the line of a mission across the view, and a ring around the transport."""
+    line = moment.line
+    if line is None:
+        return
+    colour, middle = SIDE_COLOURS[line.attacker], np.array(camera.area.center, float)
+    [centre] = camera.to_plane(middle[None])
+    ends = camera.to_screen(np.array(line.ends(*centre, LINE_REACH / camera.scale)))
+    dashes = round(float(np.hypot(*(ends[1] - ends[0]))) / DASH)
+    canvas.dashes(np.linspace(*ends, dashes + 1), mix(colour, 0.8), 2)
+    [foot] = camera.to_screen(np.array([line.foot(*centre)]))
+    if camera.area.collidepoint(foot):
+        across = np.array([line.way[0], -line.way[1]])
+        canvas.line([foot - 16 * across, foot + 16 * across], mix(colour, 0.8), 2)
+        canvas.text("line", (foot[0] + 8, foot[1] + 8), mix(colour, 0.9), SMALL)
+    transport = None if line.transport is None else moment.fighters[line.transport]
+    if isinstance(transport, Fighter | Contact) and transport in moment.known and transport.alive:
+        [place] = camera.to_screen(np.array([transport.place]))
+        canvas.circle(tuple(place), TRANSPORT_RING, mix(colour, 0.9), 1.5)
+        below = (place[0], place[1] + TRANSPORT_RING + 2)
+        canvas.text("transport", below, mix(colour, 0.9), SMALL, "midtop")
 
 
 def draw_marks(
