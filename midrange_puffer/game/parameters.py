@@ -450,6 +450,13 @@ _NEAREST_LINE = 10_000.0  # least distance from the attackers at the start to th
 _FASTEST = 800.0  # m/s, which no aircraft of the package reaches
 
 
+def without_mission(parameters: Parameters) -> dict[str, Any]:
+    """Returns the parameters of the same game without its mission."""
+    return dict(parameters) | {
+        name: PARAMETERS[name].default for name in ("mission", *_MISSION_ONLY)
+    }
+
+
 def _check_mission(values: Parameters) -> None:
     """Refuses missions whose geometry decides them."""
     red, blue = sizes_of(values)

@@ -31,6 +31,7 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
     sizes_of,
+    without_mission,
 )
 from midrange_puffer.game.types import flown_types
 from midrange_puffer.names import suggest
@@ -643,7 +644,7 @@ def _body(
 
 
 def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str, Any]:
-    """Returns the parameters of one against one between two fighters of an engagement.
+    """Returns the parameters of one against one between two fighters, without a mission.
 
     With height they fly the types that they have drawn, without the factors of these.
 
@@ -651,7 +652,7 @@ def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str,
         sim, env: the engagement.
         red, blue: numbers of the fighters.
     """
-    game = dict(sim.parameters, red_size=1, blue_size=1)
+    game = without_mission(sim.parameters) | {"red_size": 1, "blue_size": 1}
     if not has_height(game):
         return game
     names, drawn = sim.type_names, sim.types

@@ -117,18 +117,22 @@ class Plane {
     const isOver = this.time >= this.fight.length;
     const least = known.length > 1 ? LEAST_VIEW : BLIND_VIEW;
     if (follow === "both" && isOver) this._frame(this._whole());
-    else if (follow === "both" || !this.view.scale) this._frame(known, least);
+    else if (follow === "both" || !this.view.scale) this._frame(this._withLine(known), least);
   }
 
   /** Returns corners around everything that is known to happen. */
   _whole() {
-    const { fighters, missiles, line } = this.fight;
-    const corners = [...fighters, ...missiles].flatMap(cornersOf);
-    if (!line) return corners;
-    const { way: [x, y], at } = line;
-    const mean = (name) => corners.reduce((sum, corner) => sum + corner[name], 0) / corners.length;
+    const { fighters, missiles } = this.fight;
+    return this._withLine([...fighters, ...missiles].flatMap(cornersOf));
+  }
+
+  /** Returns points and, in missions, the point of the line that is nearest to their middle. */
+  _withLine(points) {
+    if (!this.fight.line) return points;
+    const { way: [x, y], at } = this.fight.line;
+    const mean = (name) => points.reduce((sum, point) => sum + point[name], 0) / points.length;
     const ahead = at - (x * mean("x") + y * mean("y"));
-    return [...corners, { x: mean("x") + ahead * x, y: mean("y") + ahead * y }];
+    return [...points, { x: mean("x") + ahead * x, y: mean("y") + ahead * y }];
   }
 
   _frame(points, least = LEAST_VIEW) {
