@@ -9,6 +9,7 @@ the attack wins. The second argument is a file whose [env] has the rest of the g
 
 import argparse
 import configparser
+from typing import Any
 
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.game.parameters import PARAMETERS, resolve
@@ -17,7 +18,7 @@ FIGHTS = 500
 PILOTS = ("straight", "shooter", "evader", "crank", "snake", "turn_back", "ace", "patient")
 
 
-def game_of(mission: str, path: str | None) -> dict[str, object]:
+def game_of(mission: str, path: str | None) -> dict[str, Any]:
     """Returns the parameters of a mission in which red attacks, with those of a file."""
     file = configparser.ConfigParser(inline_comment_prefixes=("#", ";"))
     if path:

@@ -124,10 +124,11 @@ def draw_line(canvas: Canvas, camera: Camera, moment: Moment) -> None:
         return
     colour, middle = SIDE_COLOURS[line.attacker], np.array(camera.area.center, float)
     [centre] = camera.to_plane(middle[None])
-    ends = camera.to_screen(np.array(line.ends(*centre, LINE_REACH / camera.scale)))
-    dashes = round(float(np.hypot(*(ends[1] - ends[0]))) / DASH)
-    canvas.dashes(np.linspace(*ends, dashes + 1), mix(colour, 0.8), 2)
-    [foot] = camera.to_screen(np.array([line.foot(*centre)]))
+    x, y = centre.tolist()
+    start, end = camera.to_screen(np.array(line.ends(x, y, LINE_REACH / camera.scale)))
+    dashes = round(float(np.linalg.norm(end - start)) / DASH)
+    canvas.dashes(np.linspace(start, end, dashes + 1), mix(colour, 0.8), 2)
+    [foot] = camera.to_screen(np.array([line.foot(x, y)]))
     if camera.area.collidepoint(foot):
         across = np.array([line.way[0], -line.way[1]])
         canvas.line([foot - 16 * across, foot + 16 * across], mix(colour, 0.8), 2)
