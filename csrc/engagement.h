@@ -12,6 +12,7 @@
 #include "block.h"
 #include "envelope.h"
 #include "kernel.h"
+#include "mission.h"
 #include "picture.h"
 #include "scene.h"
 #include "targets.h"
@@ -208,6 +209,10 @@ static void mr_decide_outcomes(const MrSim *sim, const MrScene *scene, MrBlock *
       in_air[i] += scene->inbound[f].in_air[i];
       lead[i] += mr_side(sim, f) ? -b->fighters[f].pressed[i] : b->fighters[f].pressed[i];
     }
+  }
+  if (mr_has_mission(sim)) {
+    mr_decide_missions(sim, b, living, in_air);
+    return;
   }
   MR_FOR_LANES(i) {
     int32_t red = living[0][i], blue = living[1][i];

@@ -320,6 +320,30 @@ enum {
   X(radar_left, 1, 1, "bearing of the radar: sine of that angle")
 // clang-format on
 
+// Missions ------------------------------------------------------------------------------------------------
+
+// In missions those of the line follow the features above; in teams those of line and transport are a row. The line lies
+// across the direction of the attack.
+// clang-format off
+#define MR_LINE_FEATURES(X) \
+  X(mission_attacks, 1, 0, "1 if the own side attacks, -1 if it defends") \
+  X(mission_line_ahead, 1, 0, "direction of the attack, straight across the line: cosine of the angle to own velocity") \
+  X(mission_line_left, 1, 1, "direction of the attack: sine of that angle") \
+  X(mission_line_range, 100000, 0, "distance to the line [m], below 0 beyond it") \
+  X(mission_line_nearness, 1, 0, "10 km / (10 km + that distance), 1 beyond it")
+
+// The transport of the mission escort: one's own, or an enemy's that lives and of which, with sensors, there is a track.
+#define MR_TRANSPORT_FEATURES(X) \
+  X(mission_transport_present, 1, 0, "1 if it is known; else 0, as are the features that follow") \
+  X(mission_transport_ahead, 1, 0, "bearing of the transport: cosine of the angle off the nose") \
+  X(mission_transport_left, 1, 1, "bearing of the transport: sine of that angle") \
+  X(mission_transport_range, 100000, 0, "range to the transport [m]") \
+  X(mission_transport_nearness, 1, 0, "10 km / (10 km + range)") \
+  X(mission_transport_line_range, 100000, 0, "distance of the transport to the line [m]")
+
+#define MR_MISSION_FEATURES(X) MR_LINE_FEATURES(X) MR_TRANSPORT_FEATURES(X)
+// clang-format on
+
 // The number of features in each table.
 #define MR_COUNT_FEATURE(name, scale, lateral, meaning) +1
 enum {
@@ -346,5 +370,7 @@ enum {
   MR_HIGH_TRACK_COUNT = 0 MR_HIGH_TRACK_FEATURES(MR_COUNT_FEATURE),
   MR_GUIDED_RISING_COUNT = 0 MR_GUIDED_RISING_FEATURES(MR_COUNT_FEATURE, missile),
   MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
-  MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
+  MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker),
+  MR_LINE_COUNT = 0 MR_LINE_FEATURES(MR_COUNT_FEATURE),
+  MR_MISSION_COUNT = 0 MR_MISSION_FEATURES(MR_COUNT_FEATURE)
 };

@@ -10,6 +10,7 @@
 #include "kernel.h"
 
 #include "engagement.h"
+#include "mission.h"
 #include "orders.h"
 #include "physics.h"
 #include "pilots.h"
@@ -146,6 +147,8 @@ static void record(MrSim *sim, int32_t block, int lane) {
   r->paid_ammunition = b->paid_ammunition[lane];
   r->paid_threat = b->paid_threat[lane];
   r->paid_pressure = b->paid_pressure[lane];
+  r->paid_line = b->paid_line[lane];
+  r->attacker = b->attacker[lane];
   for (int32_t side = 0; side < MR_SIDES; side++) {
     r->pilot[side] = b->fighters[mr_first(sim, side)].pilot[lane];
     r->paid_result[side] = mr_result(&sim->params, b->outcome[lane], side);

@@ -115,7 +115,10 @@ MrSim *mr_create(const MrConfig *config) {
   sim->has_map = config->envelope != NULL && !has_height;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
-  sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
+  sim->features = mr_feature_count(config->observation, (MrMission)config->params.mission, config->params.red_size,
+                                   config->params.blue_size);
+  sim->view_features =
+      mr_feature_count(config->observation, MR_MISSION_FIGHT, config->params.red_size, config->params.blue_size);
   const MrParams *p = &config->params;
   sim->head_count =
       mr_order_heads(p->sensing, p->red_size, p->blue_size, p->dimensions, sim->head_levels, sim->heads, sim->orders);
@@ -300,7 +303,8 @@ static MrObservation without_sensors(MrObservation observation) {
 }
 
 int32_t mr_truth_features(const MrSim *sim) {
-  return mr_feature_count(without_sensors(sim->observation), sim->sizes[0], sim->sizes[1]);
+  MrMission mission = (MrMission)sim->params.mission;
+  return mr_feature_count(without_sensors(sim->observation), mission, sim->sizes[0], sim->sizes[1]);
 }
 
 void mr_observe_truth(MrSim *sim, float *observations) {
@@ -308,6 +312,7 @@ void mr_observe_truth(MrSim *sim, float *observations) {
   full.pictures = NULL;
   full.observation = without_sensors(sim->observation);
   full.features = mr_truth_features(sim);
+  full.view_features = mr_feature_count(full.observation, MR_MISSION_FIGHT, sim->sizes[0], sim->sizes[1]);
   mr_observe(&full, observations);
 }
 

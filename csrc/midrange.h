@@ -63,8 +63,13 @@ enum { MR_RUDDER_LEVELS = 5, MR_CLIMB_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAI
 #define MR_LATER_PILOTS(X)                                                           \
   X(patient, 1, "stays at a range at which it can outrun shots until the enemy has fired nearly all, then attacks")
 
+// The core itself puts these into their seats, in a mission.
+#define MR_MISSION_PILOTS(X)                                                         \
+  X(transport, 0, "unarmed: flies straight to the line, turns cold from inbound missiles; in the mission escort")
+
 #define MR_PILOTS(X) \
-  MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X) MR_WING_PILOTS(X) MR_LATER_PILOTS(X)
+  MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X) MR_WING_PILOTS(X) MR_LATER_PILOTS(X) \
+  MR_MISSION_PILOTS(X)
 
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
 #define MR_COUNT_PILOT(name, by_map, meaning) +1
@@ -102,6 +107,10 @@ typedef struct {
 
 // Values of the parameter `sensing`.
 typedef enum { MR_SENSING_FULL, MR_SENSING_RADAR } MrSensing;
+
+// Values of the parameter `mission`, and of `attacker`.
+typedef enum { MR_MISSION_FIGHT, MR_MISSION_LINE, MR_MISSION_ESCORT } MrMission;
+typedef enum { MR_RED_ATTACKS, MR_BLUE_ATTACKS, MR_ATTACKER_IS_DRAWN } MrAttacker;
 
 // Source of a fighter's contact with an enemy.
 typedef enum {
@@ -212,6 +221,8 @@ typedef struct {
   float paid_result[MR_SIDES];
   float paid_geometry, paid_ammunition, paid_threat, paid_pressure, paid_kill;
   int32_t survivors[MR_SIDES];  // fighters alive at the end
+  float paid_line;
+  int32_t attacker;  // in missions the side that attacked: 1 red, 2 blue; 0 without one
 } MrRecord;
 
 typedef struct MrSim MrSim;
@@ -239,7 +250,7 @@ typedef struct {
 
 typedef struct {
   const char *name, *meaning;
-  bool by_map, needs_sensors, needs_team;
+  bool by_map, needs_sensors, needs_team, needs_mission;
 } MrPilotInfo;
 
 // An order, a row of orders_table.h.
@@ -556,8 +567,10 @@ enum { MR_OBSERVATION_VERSION = 1 };
 // The table of an observation's features. In teams the tables of its kinds of rows follow one another, each once:
 // mr_team_rows says how many of each kind an observation has.
 const MrFeature *mr_features(MrObservation observation);
-// The number of features of an observation in fights of this size.
-int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size);
+// The table of the features that missions add to every observation. They are the last ones; in teams they are a row.
+const MrFeature *mr_mission_features(void);
+// The number of features of an observation in a mission, in fights of this size.
+int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red_size, int32_t blue_size);
 
 // A team's observation: rows of these kinds, one kind after the other. With sensors enemies are contacts, and inbound
 // missiles are seekers; only then are there rows of radars that the receiver hears.
@@ -568,12 +581,14 @@ typedef enum {
   MR_ROW_RADAR,
   MR_ROW_INBOUND,
   MR_ROW_OWN_MISSILE,
+  MR_ROW_MISSION,
   MR_ROW_COUNT
 } MrRow;
 // Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in
-// the observation's table.
+// the observation's table. The row of a mission is in a table of its own, mr_mission_features.
 typedef struct {
   const char *name;
   int32_t rows, features, first;
 } MrRows;
-void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]);
+void mr_team_rows(MrObservation observation, MrMission mission, int32_t red_size, int32_t blue_size,
+                  MrRows rows[MR_ROW_COUNT]);

@@ -37,6 +37,9 @@
   X(rules, int, blue_missile, 0, 0, 2, "medium+long+short", "with height: blue's type of missile, or a mix") \
   X(rules, float, aircraft_spread, 0, 0, 0.3, "1", "with height: greatest relative change of an aircraft's thrust, drag, lift and induced drag, drawn for each engagement") \
   X(rules, float, missile_spread, 0, 0, 0.3, "1", "with height: greatest relative change of the thrust, drag, lift and burn time of a side's missiles, drawn for each engagement") \
+  X(rules, int, mission, 0, 0, 2, "fight|line|escort", "aim of an engagement: fight = kill the enemy; line = one side attacks and has to cross a line; escort = it has to bring a transport there") \
+  X(rules, int, attacker, 2, 0, 2, "red|blue|drawn", "in missions: the side that attacks; drawn = another one in each engagement, at random") \
+  X(rules, float, transport_speed, 250, 100, 600, "m/s", "in the mission escort: the speed that the transport keeps") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
@@ -86,6 +89,8 @@
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
   X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start") \
   X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start") \
+  X(start, float, start_line_depth, 10000, -100000, 200000, "m", "in missions: at the start the line is this far behind the defender, as the attacker sees it; below 0 in front of it") \
+  X(start, float, start_transport_trail, 15000, 0, 50000, "m", "in the mission escort: the transport starts this far behind its side") \
   X(start, float, start_height_min, 5000, 500, 15000, "m", "with height: least mean height of the fighters at the start") \
   X(start, float, start_height_max, 10000, 500, 15000, "m", "with height: greatest mean height of the fighters at the start") \
   X(start, float, start_height_difference_max, 3000, 0, 15000, "m", "with height: at the start one side is up to this much higher than the other") \
@@ -98,6 +103,8 @@
   X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
   X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for the inbound missile that is nearest in time (a penalty)") \
   X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which reward_threat counts half") \
+  X(reward, float, reward_line, 0, 0, 0.3, "1", "in missions: weight of the potential for how near the attacker, or the transport, is to the line") \
+  X(reward, float, reward_line_range, 20000, 1000, 200000, "m", "distance to the line at which reward_line pays half") \
   X(reward, float, reward_kill, 0, 0, 1, "1", "reward of a side for the share of the enemies that it kills, less the share of its own that it loses") \
   X(reward, float, reward_team, 0.5, 0, 1, "share", "share of a fighter's potential and pressure that is the mean of its side's, the rest is its own") \
   X(pilot, float, pilot_steering, 4, 0.5, 20, "1", "rudder per sine of the angle between nose and wanted direction") \
@@ -163,6 +170,7 @@
   X(pilot, float, pair_fire_min, 0.8, 0, 2, "R_max", "pair fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, pair_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, pair_salvo, 2, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air") \
+  X(pilot, float, transport_cold_time, 20, 0, 100, "s", "transport turns cold from a missile with less time to go") \
   X(pilot, float, patient_time, 120, 0, 600, "s", "with sensors patient waits for this time, as it does not know how many missiles the enemy has left") \
   X(pilot, int, patient_left, 1, 0, 6, "missiles", "with full information patient waits while the enemy has more missiles than this left") \
   X(pilot, float, patient_range_min, 17000, 1000, 100000, "m", "range at which patient waits; drawn per engagement") \
@@ -264,7 +272,15 @@
   X(track_speed, 15, 300) \
   X(red_jammer, 15, 0) \
   X(blue_jammer, 15, 0) \
-  X(home_on_jam_range, 15, 30000)
+  X(home_on_jam_range, 15, 30000) \
+  X(mission, 15, 0) \
+  X(attacker, 15, 2) \
+  X(transport_speed, 15, 250) \
+  X(start_line_depth, 15, 10000) \
+  X(start_transport_trail, 15, 15000) \
+  X(transport_cold_time, 15, 20) \
+  X(reward_line, 15, 0) \
+  X(reward_line_range, 15, 20000)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

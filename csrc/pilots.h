@@ -13,6 +13,7 @@
 #include "awareness.h"
 #include "block.h"
 #include "envelope.h"
+#include "mission.h"
 #include "picture.h"
 #include "sight.h"
 
@@ -312,6 +313,25 @@ static void mr_aim(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
   if (picture) mr_search(out->contact->source, heard, out->sight);
 }
 
+// Changes the courses of attackers' pilots in missions, unless a missile threatens them. They fly straight to the line:
+// in the mission line where they have no missile left, no track of their target, or are nearer to the line than it is; in
+// the mission escort where they fly the transport, or have no track.
+static void mr_press_on(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrThreat *threat, const MrAim *aim,
+                        MrCourse *course) {
+  const MrFighter *f = &b->fighters[fighter];
+  int32_t side = mr_side(sim, fighter);
+  bool is_line = sim->params.mission == MR_MISSION_LINE;
+  MR_FOR_LANES(i) {
+    int tracks = aim->contact ? mr_is_track(aim->contact->source[i]) : 1;
+    int passed = mr_line_range(b, &f->body, i) < mr_line_range(b, aim->target, i);
+    int is_free = is_line ? (f->ammunition[i] == 0) | passed : f->pilot[i] == MR_PILOT_transport;
+    int goes = mr_attacks(b, side, i) & !threat->present[i] & !threat->needs_support[i] & (is_free | !tracks);
+    MrVector way = mr_into_own(&f->body, b->line_x[i], b->line_y[i], i);
+    course->ahead[i] = mr_select(goes, way.ahead, course->ahead[i]);
+    course->left[i] = mr_select(goes, way.left, course->left[i]);
+  }
+}
+
 // Sets the commands of the fighting pilots of one fighter.
 static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
                      int32_t fighter) {
@@ -330,9 +350,12 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
   mr_aim(sim, b, picture, heard, fighter, &aim);
   const MrSight *sight = aim.sight;
   mr_choose_course(sim, b, fighter, sight, threat, &course);
-  mr_keep_range(sim, b, &f->tactics, sight, threat, picture ? aim.contact : NULL, enemy_left, &course);
+  if (!mr_has_mission(sim)) {
+    mr_keep_range(sim, b, &f->tactics, sight, threat, picture ? aim.contact : NULL, enemy_left, &course);
+  }
   mr_choose_fire(sim, b, fighter, aim.target, sight, threat, fire);
   if (picture) mr_notch(sim, b, fighter, heard, threat, &course);
+  if (mr_has_mission(sim)) mr_press_on(sim, b, fighter, threat, &aim, &course);
 #if MR_SIDE > 1
   if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, sight, &course, fire);
   MR_FOR_LANES(i) fire[i] = mr_select_int(fire[i], MR_FIRE_TARGET, 0);
@@ -340,6 +363,7 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
   if (picture)
     MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(aim.contact->source[i]), fire[i], 0);
   mr_give_commands(sim, &course, fire, f);
+  if (mr_has_mission(sim)) mr_hold_speed(sim, threat->present, f);
 #if MR_DIMENSIONS == 3
   mr_choose_climb(sim, mr_roster(sim, b), fighter, threat, f);
 #endif

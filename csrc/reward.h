@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "mission.h"
 #include "scene.h"
 #include "sight.h"
 
@@ -26,6 +27,7 @@ static inline float mr_geometry(float range, const MrSight *sight, int i) {
 // Red's potential: red's merit less blue's, in its parts and as their sum; 0 once the engagement is over.
 typedef struct {
   MR_ALIGNED float geometry[MR_LANES], stock[MR_LANES], threat[MR_LANES], sum[MR_LANES];
+  MR_ALIGNED float progress[MR_LANES];  // of a mission; 0 without one
 #if MR_SIDE > 1
   MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];  // of each fighter
 #endif
@@ -35,6 +37,7 @@ static inline void mr_keep_lane(const MrPotential *potential, MrBlock *b, int i)
   b->geometry[i] = potential->geometry[i];
   b->stock[i] = potential->stock[i];
   b->threat[i] = potential->threat[i];
+  b->progress[i] = potential->progress[i];
   b->potential[i] = potential->sum[i];
 #if MR_SIDE > 1
   for (int32_t f = 0; f < MR_FIGHTERS; f++) b->fighters[f].merit[i] = potential->merit[f][i];
@@ -70,9 +73,25 @@ static inline void mr_book(const MrPotential *potential, const float pressed[MR_
     b->paid_geometry[i] += mr_select(was_open[i], potential->geometry[i] - b->geometry[i], 0.0f);
     b->paid_ammunition[i] += mr_select(was_open[i], potential->stock[i] - b->stock[i], 0.0f);
     b->paid_threat[i] += mr_select(was_open[i], potential->threat[i] - b->threat[i], 0.0f);
+    b->paid_line[i] += mr_select(was_open[i], potential->progress[i] - b->progress[i], 0.0f);
     b->paid_pressure[i] += mr_select(was_open[i], pressed[i], 0.0f);
   }
   mr_keep_potential(potential, b);
+}
+
+// Adds the progress of a mission to a potential. In teams each fighter of a side has half of its side's part, dead or
+// alive: so the means of the sides differ by all of it.
+static void mr_add_progress(const MrSim *sim, const MrBlock *b, MrPotential *to) {
+  MR_FOR_LANES(i) to->progress[i] = 0.0f;
+  if (!mr_has_mission(sim)) return;
+  mr_rate_progress(sim, b, to->progress);
+  MR_FOR_LANES(i) to->sum[i] += to->progress[i];
+#if MR_SIDE > 1
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    float share = mr_side(sim, f) ? -0.5f : 0.5f;
+    MR_FOR_LANES(i) to->merit[f][i] += share * to->progress[i];
+  }
+#endif
 }
 
 #if MR_SIDE == 1
@@ -95,6 +114,7 @@ static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scen
     to->threat[i] = open * (threat[1] - threat[0]);
     to->sum[i] = b->outcome[i] == MR_OPEN ? merit[0] - merit[1] : 0.0f;
   }
+  mr_add_progress(sim, b, to);
 }
 
 // The rewards of both fighters for the decision just flown. Keeps `potential` for the next decision, and what was paid.
@@ -180,6 +200,7 @@ static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scen
     to->threat[i] = open * (threat.mean[1][i] - threat.mean[0][i]);
     to->sum[i] = to->geometry[i] + to->stock[i] + to->threat[i];
   }
+  mr_add_progress(sim, b, to);
 }
 
 // The rewards of all fighters, as above.

@@ -90,7 +90,8 @@ struct MrSim {
   bool has_map;
   MrMap map;
   MrObservation observation;
-  int32_t features;  // of an observation
+  int32_t features;       // of an observation
+  int32_t view_features;  // of these, without those of a mission
   uint64_t seed;
   int32_t num_envs, num_blocks;
   bool auto_reset;

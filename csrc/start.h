@@ -8,6 +8,7 @@
 #pragma once
 
 #include "block.h"
+#include "mission.h"
 #include "rng.h"
 #include "tactics.h"
 
@@ -49,12 +50,13 @@ static void mr_start_picture(MrPicture *picture, int lane) {
 }
 
 // Moves a fighter that starts at its side's place into the line of its side: abreast, its first on the left. `share` of
-// [0, 1) draws the distance between neighbours.
-static void mr_line_up(const MrSim *sim, int32_t f, float share, MrBody *body, int lane) {
+// [0, 1) draws the distance between neighbours. A transport is not in the line.
+static void mr_line_up(const MrSim *sim, const MrBlock *b, int32_t f, float share, MrBody *body, int lane) {
   const MrParams *p = &sim->params;
-  int32_t side = mr_side(sim, f);
+  int32_t side = mr_side(sim, f), count = mr_size(sim, side);
+  if (mr_is_transport(sim, b, mr_transport_of(sim, side), lane)) count--;
   float spacing = p->start_spacing_min + (p->start_spacing_max - p->start_spacing_min) * share;
-  float middle = 0.5f * (float)(mr_size(sim, side) - 1);
+  float middle = 0.5f * (float)(count - 1);
   float left = spacing * (middle - (float)(f - mr_first(sim, side)));
   body->x[lane] -= left * body->s[lane];
   body->y[lane] += left * body->c[lane];
@@ -76,6 +78,8 @@ static void mr_draw_heights(const MrSim *sim, MrBlock *b, int lane) {
     b->fighters[f].body.z[lane] = side ? mean - half : mean + half;
     float height = p->pilot_height_min + (p->pilot_height_max - p->pilot_height_min) * u[2 + side];
     bool notches = b->fighters[f].pilot[lane] == MR_PILOT_notcher;
+    bool is_transport = b->fighters[f].pilot[lane] == MR_PILOT_transport;
+    if (is_transport) height = b->fighters[f].body.z[lane];
     b->fighters[f].tactics.height[lane] = notches ? p->notcher_height : height;
   }
 }
@@ -91,6 +95,7 @@ static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const
   mr_uniform4(sim->seed, engagement, episode, 3 + (uint32_t)index, tactics);
   float turn = index ? tactics[2 + side] : pilots[2 + side], fire = tactics[side];
   fighter->pilot[lane] = mr_draw_share(sim->pilot_ends[f], MR_PILOT_COUNT, pilots[side]);
+  if (mr_is_transport(sim, b, f, lane)) fighter->pilot[lane] = MR_PILOT_transport;
   mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], turn, fire, &fighter->tactics, lane);
 }
 
@@ -108,6 +113,7 @@ static void mr_start(const MrSim *sim, MrBlock *b, int lane) {
   double bearing = (double)place[1];  // direction from red to blue [turns]
   float dx, dy;
   mr_unit_vector(bearing, &dx, &dy);
+  if (mr_has_mission(sim)) mr_lay_line(sim, b, range, dx, dy, lane);
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MrFighter *fighter = &b->fighters[f];
     int32_t side = mr_side(sim, f);
@@ -119,13 +125,16 @@ static void mr_start(const MrSim *sim, MrBlock *b, int lane) {
     fighter->body.x[lane] = along * dx;
     fighter->body.y[lane] = along * dy;
     mr_unit_vector(bearing + (blue ? 0.5 : 0.0) + off, &fighter->body.c[lane], &fighter->body.s[lane]);
-    if (MR_SIDE > 1) mr_line_up(sim, f, place[2 + side], &fighter->body, lane);
+    if (MR_SIDE > 1 && !mr_is_transport(sim, b, f, lane)) {
+      mr_line_up(sim, b, f, place[2 + side], &fighter->body, lane);
+    }
     fighter->body.v[lane] = speed;
     fighter->ammunition[lane] = mr_full_load(sim, side);
 #if MR_DIMENSIONS == 3
     fighter->ammunition_2[lane] = mr_load(sim, side, 1);
     fighter->ammunition_3[lane] = mr_load(sim, side, 2);
 #endif
+    if (mr_is_transport(sim, b, f, lane)) mr_start_transport(sim, b, fighter, lane);
     mr_draw_fighter(sim, b, f, pilots, lane, fighter);
 #if MR_SIDE > 1
     fighter->target[lane] = mr_first(sim, !side);

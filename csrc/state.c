@@ -141,7 +141,10 @@ static const char *wrong_ammunition(const MrSim *sim, int32_t fighter, const MrF
 
 // The same about all that is in one lane. In one against one a fighter has no field for its target.
 static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int lane, bool flown) {
-  const char *wrong = NULL;
+  bool attacks = b->attacker[lane] != 0, has_mission = sim->params.mission != MR_MISSION_FIGHT;
+  float length2 = b->line_x[lane] * b->line_x[lane] + b->line_y[lane] * b->line_y[lane];
+  const char *wrong = attacks != has_mission ? "attacker" : NULL;
+  if (!wrong && fabsf(length2 - (has_mission ? 1.0f : 0.0f)) > 0.01f) wrong = "line";
   for (int32_t f = 0; f < mr_fighters(sim) && !wrong; f++) {
     wrong = wrong_direction(&b->fighters[f].body, lane, flown);
     if (!wrong) wrong = wrong_ammunition(sim, f, &b->fighters[f], lane);

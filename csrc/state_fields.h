@@ -50,7 +50,13 @@
   X(float, paid_geometry, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_geometry") \
   X(float, paid_ammunition, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_ammunition") \
   X(float, paid_threat, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_threat") \
-  X(float, paid_pressure, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_pressure")
+  X(float, paid_pressure, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_pressure") \
+  X(int32_t, attacker, 0, 0, MR_SIDES, MR_HASHED_IF_SET, "in missions the side that attacks: 1 red, 2 blue") \
+  X(float, line_x, 0, -2, 2, MR_HASHED_IF_SET, "direction of the attack, straight across the line: unit vector") \
+  X(float, line_y, 0, -2, 2, MR_HASHED_IF_SET, "direction of the attack") \
+  X(float, line_at, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, MR_HASHED_IF_SET, "place of the line: line_x x + line_y y of its points [m]") \
+  X(float, progress, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "the potential's part of reward_line") \
+  X(float, paid_line, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, 0, "sum of red's rewards by reward_line")
 
 // The fields that fighters and missiles share. With height a missile's rudder is not used.
 #define MR_BODY_FIELDS(X) \

@@ -29,14 +29,15 @@ const MrParameterAddition *mr_parameter_additions(void) {
   return additions;
 }
 
-#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map, false, false},
-#define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, false},
-#define MR_DESCRIBE_WING_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, true},
+#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map, false, false, false},
+#define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, false, false},
+#define MR_DESCRIBE_WING_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, true, false},
+#define MR_DESCRIBE_MISSION_PILOT(name, by_map, meaning) {#name, meaning, by_map, false, false, true},
 const MrPilotInfo *mr_pilots(void) {
   static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(MR_DESCRIBE_PILOT)
                                           MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT)
-                                              MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT)
-                                                  MR_LATER_PILOTS(MR_DESCRIBE_PILOT){0}};
+                                              MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT) MR_LATER_PILOTS(MR_DESCRIBE_PILOT)
+                                                  MR_MISSION_PILOTS(MR_DESCRIBE_MISSION_PILOT){0}};
   return table;
 }
 
@@ -122,6 +123,11 @@ const MrFeature *mr_features(MrObservation observation) {
   return tables[observation];
 }
 
+const MrFeature *mr_mission_features(void) {
+  static const MrFeature table[] = {MR_MISSION_FEATURES(MR_DESCRIBE_FEATURE)};
+  return table;
+}
+
 // The numbers of features of a team's rows, by kind.
 typedef int32_t Widths[MR_ROW_COUNT];
 static const Widths team_widths[MR_OBSERVATION_COUNT] = {
@@ -135,7 +141,7 @@ static const Widths team_widths[MR_OBSERVATION_COUNT] = {
                                       MR_SEEKER_COUNT, MR_GUIDED_RISING_COUNT},
 };
 
-void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
+void mr_team_rows(MrObservation observation, MrMission mission, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
   bool senses = observation == MR_OBSERVE_TEAM_RADAR || observation == MR_OBSERVE_TEAM_RADAR_HEIGHT;
   int32_t side = red > blue ? red : blue;
   const int32_t *widths = team_widths[observation];
@@ -147,6 +153,7 @@ void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows r
       senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, 0, 0} : (MrRows){"inbound", MR_INBOUND_OBSERVED, 0, 0};
   rows[MR_ROW_OWN_MISSILE] = (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, 0, 0};
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) rows[kind].features = widths[kind];
+  rows[MR_ROW_MISSION] = (MrRows){"mission", mission != MR_MISSION_FIGHT, MR_MISSION_COUNT, 0};
   // Where each kind's table begins: with full information a table serves two kinds.
   int32_t own = widths[MR_ROW_OWN], ally = own + widths[MR_ROW_ALLY], enemy = ally + widths[MR_ROW_ENEMY];
   rows[MR_ROW_ALLY].first = own;
@@ -156,7 +163,7 @@ void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows r
   rows[MR_ROW_OWN_MISSILE].first = rows[MR_ROW_INBOUND].first + (senses ? widths[MR_ROW_INBOUND] : 0);
 }
 
-int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
+int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red, int32_t blue) {
   static const int32_t counts[MR_OBSERVATION_COUNT] = {
       [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
       [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
@@ -168,10 +175,10 @@ int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
       [MR_OBSERVE_RADAR_HEIGHT_2] = MR_RADAR_HEIGHT_2_FEATURE_COUNT,
       [MR_OBSERVE_RADAR_HEIGHT_3] = MR_RADAR_HEIGHT_3_FEATURE_COUNT,
   };
-  if (counts[observation]) return counts[observation];
+  if (counts[observation]) return counts[observation] + (mission != MR_MISSION_FIGHT ? MR_LINE_COUNT : 0);
   MrRows rows[MR_ROW_COUNT];
   int32_t count = 0;
-  mr_team_rows(observation, red, blue, rows);
+  mr_team_rows(observation, mission, red, blue, rows);
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) count += rows[kind].rows * rows[kind].features;
   return count;
 }
@@ -209,6 +216,8 @@ MrLayouts mr_layouts(void) {
                                     MR_MEMBER(MrRecord, paid_pressure),
                                     MR_MEMBER(MrRecord, paid_kill),
                                     MR_MEMBER(MrRecord, survivors),
+                                    MR_MEMBER(MrRecord, paid_line),
+                                    MR_MEMBER(MrRecord, attacker),
                                     {0}};
   static const MrMember shot[] = {
       MR_MEMBER(MrShot, range),        MR_MEMBER(MrShot, nose_x),   MR_MEMBER(MrShot, nose_y),

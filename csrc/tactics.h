@@ -55,6 +55,7 @@ MR_TACTICS(ace, .fire_r_max = MR_BETWEEN(ace_probe, fire), .fire_r_nez = MR_BETW
 MR_TACTICS(patient, .fire_r_nez = MR_BETWEEN(patient_fire, fire), .salvo = p->patient_salvo,
            .off_deg = p->patient_crank_angle_deg, .cold_time = MR_BETWEEN(patient_cold_time, turn),
            .wait_range = MR_BETWEEN(patient_range, turn), .wait_left = p->patient_left, .wait_time = p->patient_time)
+MR_TACTICS(transport, .cold_time = p->transport_cold_time)
 // These evade every seeker that they hear: no time to go is above the greatest. wing_pilots.h has the rest of `pair`.
 MR_TACTICS(notcher, .fire_r_max = MR_BETWEEN(notcher_fire, fire), .salvo = p->notcher_salvo,
            .cold_time = MR_TIME_TO_GO_MAX)
@@ -63,8 +64,9 @@ MR_TACTICS(pair, .fire_r_max = MR_BETWEEN(pair_fire, fire), .salvo = p->pair_sal
 typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_none,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
-static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(
-    MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS) MR_WING_PILOTS(MR_HAS_TACTICS) MR_LATER_PILOTS(MR_HAS_TACTICS)};
+static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
+    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)
+        MR_WING_PILOTS(MR_HAS_TACTICS) MR_LATER_PILOTS(MR_HAS_TACTICS) MR_MISSION_PILOTS(MR_HAS_TACTICS)};
 
 // The thresholds of ace with height, over those of the parameters. In thin air missiles coast farther, and those that
 // it fires from far keep an enemy cold for longer. RULES.md, "Height".

@@ -327,7 +327,7 @@ static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seeke
 
 // Writes the view of a fighter, an array float [feature][lane], and goes on to the next one's rows.
 static inline void mr_place_view(const MrSim *sim, const void *view, MrDestination *to) {
-  mr_place_strided_rows(view, sim->features, to->lanes, to->first, to->stride);
+  mr_place_strided_rows(view, sim->view_features, to->lanes, to->first, to->stride);
   to->first += sim->features;
 }
 

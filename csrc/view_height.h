@@ -106,6 +106,7 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_view(sim, b, f, scene, &missiles, &view);
+    mr_place_mission(sim, b, f, &to);
     mr_place_view(sim, &view, &to);
   }
 }

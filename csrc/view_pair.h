@@ -105,6 +105,7 @@ static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScen
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_full_view(sim, b, f, scene, &missiles, shot_ranges, &view);
+    mr_place_mission(sim, b, f, &to);
     mr_place_view(sim, &view, &to);
   }
 }

@@ -13,6 +13,7 @@
 #include "receiver.h"
 #include "scene.h"
 #include "view.h"
+#include "view_mission.h"
 
 // The view of one fighter. The kinds of missiles are set if fighters carry several.
 typedef struct {
@@ -163,6 +164,7 @@ static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPic
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);
+    mr_place_mission(sim, b, f, &to);
     mr_place_view(sim, &view, &to);
   }
 }

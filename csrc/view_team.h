@@ -18,6 +18,7 @@
 #include "physics.h"
 #include "targets.h"
 #include "view.h"
+#include "view_mission.h"
 
 // The features of the rows.
 #if MR_DIMENSIONS == 3
@@ -471,11 +472,31 @@ static inline void mr_zero(float *row, int32_t from, int32_t to) {
   for (int32_t at = from; at < to; at++) row[at] = 0.0f;
 }
 
+// Finds the lanes in which a fighter observes: where it lives, and is not a transport.
+static inline void mr_find_observers(const MrSim *sim, const MrBlock *b, int32_t fighter, int32_t out[MR_LANES]) {
+  const MrFighter *own = &b->fighters[fighter];
+  (void)sim;
+  MR_FOR_LANES(i) out[i] = own->alive[i] & (own->pilot[i] != MR_PILOT_transport);
+}
+
+// Writes the row of the mission.
+static void mr_write_mission(const MrSim *sim, const MrTeamView *view, int32_t fighter,
+                             const int32_t observes[MR_LANES], const MrTeamRows *to) {
+  float *rows[MR_LANES];
+  MrMissionRow row;
+  mr_write_line(sim, view->b, fighter, observes, &row);
+  mr_write_transport(sim, view->b, view->picture, fighter, observes, &row);
+  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_MISSION];
+  mr_place_rows(&row, MR_MISSION_COUNT, rows);
+}
+
 // Writes the observation of a fighter. Rows for more others than a side has, and those without a missile, are zeros.
 static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to,
                              size_t next, MrGathered *gathered) {
   bool senses = view->picture != NULL;
-  const int32_t *alive = view->b->fighters[fighter].alive, *first = view->first;
+  const int32_t *first = view->first;
+  MR_ALIGNED int32_t observes[MR_LANES];
+  mr_find_observers(sim, view->b, fighter, observes);
   int32_t side = mr_side(sim, fighter), enemies = mr_size(sim, !side);
   int32_t allies_end = first[MR_ROW_ALLY] + (mr_size(sim, side) - 1) * (senses ? MR_ALLY_WIDTH : MR_OTHER_WIDTH);
   int32_t enemies_end = first[MR_ROW_ENEMY] + enemies * (senses ? MR_TRACK_WIDTH : MR_OTHER_WIDTH);
@@ -495,10 +516,12 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
       mr_zero(row + own_missiles, 0, MR_OWN_MISSILES_OBSERVED * MR_GUIDED_WIDTH);
     } else {
       mr_zero(row + inbound, 0, MR_MISSILES_OBSERVED * MR_MISSILE_WIDTH);
-      if (alive[i]) mr_gather(sim, view, fighter, &view->inbound[fighter][i], i, row + inbound, gathered);
+      if (observes[i]) mr_gather(sim, view, fighter, &view->inbound[fighter][i], i, row + inbound, gathered);
     }
-    if (alive[i]) mr_gather(sim, view, fighter, &view->own[fighter][i], i, row + own_missiles, gathered);
+    if (observes[i]) mr_gather(sim, view, fighter, &view->own[fighter][i], i, row + own_missiles, gathered);
+    if (mr_has_mission(sim) && !observes[i]) mr_zero(row, 0, own_missiles);
   }
+  if (mr_has_mission(sim)) mr_write_mission(sim, view, fighter, observes, to);
 }
 
 // Blocks --------------------------------------------------------------------------------------------------
@@ -541,7 +564,7 @@ static void mr_look_by_picture(const MrSim *sim, const MrBlock *b, const MrPictu
 // The places of the kinds of rows in an observation.
 static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
   MrRows rows[MR_ROW_COUNT];
-  mr_team_rows(sim->observation, mr_size(sim, 0), mr_size(sim, 1), rows);
+  mr_team_rows(sim->observation, (MrMission)sim->params.mission, mr_size(sim, 0), mr_size(sim, 1), rows);
   first[0] = 0;
   for (int n = 0; n < MR_ROW_COUNT; n++) first[n + 1] = first[n] + rows[n].rows * rows[n].features;
 }
@@ -549,7 +572,7 @@ static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
 // Room for the features of an observation, with and without sensors.
 enum {
   MR_TEAM_FEATURES_MAX = MR_OWN_WIDTH + (2 * MR_ENEMIES - 1) * MR_OTHER_WIDTH + MR_ENEMIES * MR_HEARD_WIDTH +
-  MR_MISSILES_OBSERVED * MR_GUIDED_WIDTH
+  MR_MISSILES_OBSERVED * MR_GUIDED_WIDTH + MR_MISSION_COUNT
 };
 _Static_assert((int)MR_ALLY_WIDTH <= (int)MR_OTHER_WIDTH && (int)MR_TRACK_WIDTH <= (int)MR_OTHER_WIDTH, "room");
 

@@ -80,11 +80,13 @@ static float mr_rate_shot(const MrSim *sim, const MrRoster *roster, int32_t targ
 typedef struct {
   int32_t fighter, enemy, taken, missiles;  // pilots that have this target, missiles in the air at it
   float shot;
+  bool urgent;  // a transport that too few have as target
 } MrChoice;
 
-// True if choice a is better than b: at an enemy that fewer have taken, then with fewer missiles at it, then the better
-// shot.
+// True if choice a is better than b: at a transport that too few have taken, then at an enemy that fewer have taken,
+// then with fewer missiles at it, then the better shot.
 static bool mr_is_better(const MrChoice *a, const MrChoice *b) {
+  if (a->urgent != b->urgent) return a->urgent;
   if (a->taken != b->taken) return a->taken < b->taken;
   if (a->missiles != b->missiles) return a->missiles < b->missiles;
   return a->shot < b->shot;
@@ -95,13 +97,16 @@ static bool mr_is_better(const MrChoice *a, const MrChoice *b) {
 static MrChoice mr_best_choice(const MrSim *sim, const MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
                                int32_t side, const bool asks[MR_FIGHTERS], const int32_t taken[MR_FIGHTERS], int lane) {
   MrChoice best = {.fighter = -1};
+  int32_t living = 0;
+  MR_FOR_SIDE(sim, side, f) living += b->fighters[f].alive[lane];
   MR_FOR_SIDE(sim, side, f) {
     if (!asks[f]) continue;
     MR_FOR_SIDE(sim, !side, e) {
       const MrBody *enemy = mr_known(sim, b, picture, f, e, lane);
       if (!enemy) continue;
       float shot = mr_rate_shot(sim, mr_roster(sim, b), e, &b->fighters[f].body, enemy, aware->menaces[e][lane], lane);
-      MrChoice choice = {f, e, taken[e], aware->in_air[e][lane], shot};
+      bool urgent = mr_is_transport(sim, b, e, lane) && 2 * taken[e] < living;
+      MrChoice choice = {f, e, taken[e], aware->in_air[e][lane], shot, urgent};
       if (best.fighter < 0 || mr_is_better(&choice, &best)) best = choice;
     }
   }
@@ -116,7 +121,8 @@ static void mr_share_targets(const MrSim *sim, MrBlock *b, const MrPicture *pict
   int32_t taken[MR_FIGHTERS] = {0};
   MR_FOR_SIDE(sim, side, f) {
     const MrFighter *own = &b->fighters[f];
-    if (!own->alive[lane] || own->pilot[lane] < MR_PEACEFUL_PILOT_COUNT) continue;
+    bool chooses = own->pilot[lane] >= MR_PEACEFUL_PILOT_COUNT && own->pilot[lane] != MR_PILOT_transport;
+    if (!own->alive[lane] || !chooses) continue;
     if (picture && mr_guides_for(sim, b, aware->threats, f, lane) >= 0) continue;
     int32_t target = own->target[lane];
     asks[f] = b->time[lane] >= own->chosen[lane] || !mr_known(sim, b, picture, f, target, lane);

@@ -2,7 +2,7 @@
 
 def _check_no_map(pilot_weights, str observation):
     """Refuses an observation or a pilot that needs a map, where there is none."""
-    if observation == "stg":
+    if parts_of(observation)[0] == "stg":
         raise ValueError("observation = 'stg': needs an envelope")
     for index, (name, _) in enumerate(pilot_rows()):
         if name in map_pilots() and any(weights[index] > 0 for weights in pilot_weights):
@@ -15,6 +15,8 @@ def _check_pilots(dict parameters, pilot_weights):
     for index, (name, _) in enumerate(pilot_rows()):
         if not any(weights[index] > 0 for weights in pilot_weights):
             continue
+        if name in mission_pilots():
+            raise UsageError(f"pilot {name}: the core alone puts it into its seat, in a mission")
         if name in sensor_pilots() and not senses:
             raise UsageError(f"pilot {name}: needs sensing = radar")
         if name in wing_pilots() and not is_team:
@@ -46,6 +48,10 @@ def _check_undrawn(dict parameters, str name):
 
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
+    observation, has_mission = parts_of(observation)
+    if has_mission != (parameters["mission"] != "fight"):
+        raise ValueError(f"observation = {observation!r}: is not that of mission = "
+                         f"{parameters['mission']}")
     red, blue = parameters["red_size"], parameters["blue_size"]
     if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
@@ -94,6 +100,7 @@ cdef int _take_types(MrConfig *config, types) except -1:
 
 cdef int _take_loads(MrConfig *config, types, str observation) except -1:
     """Copies the loads of missiles, which the observation must show; in teams of one type each."""
+    observation, _ = parts_of(observation)
     if len(types.loads) != MR_SIDES:
         raise ValueError(f"loads of {len(types.loads)} sides: must be {MR_SIDES}")
     cdef int kinds = max(1, *(len(load) for load in types.loads))

@@ -16,6 +16,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_MISSILES_PER_FIGHTER
     enum: MR_PAIR_MISSILES
     enum: MR_ROW_COUNT
+    enum: MR_ROW_MISSION
     enum: MR_RUDDER_LEVELS
     enum: MR_CLIMB_LEVELS
     enum: MR_THROTTLE_LEVELS
@@ -55,7 +56,7 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
-        c_bool by_map, needs_sensors, needs_team
+        c_bool by_map, needs_sensors, needs_team, needs_mission
     ctypedef enum MrEntity:
         MR_ENGAGEMENT
         MR_FIGHTER
@@ -71,6 +72,10 @@ cdef extern from "midrange.h" nogil:
         float scale
         c_bool lateral
         const char *meaning
+    ctypedef enum MrMission:
+        MR_MISSION_FIGHT
+        MR_MISSION_LINE
+        MR_MISSION_ESCORT
     ctypedef enum MrObservation:
         MR_OBSERVE_DEFAULT
         MR_OBSERVE_STG
@@ -211,9 +216,12 @@ cdef extern from "midrange.h" nogil:
     int32_t mr_count_of(const MrSim *sim, MrEntity entity)
     int32_t mr_fighters_per_env(const MrSim *sim)
     int32_t mr_controls(const MrSim *sim)
-    void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows *rows)
+    void mr_team_rows(MrObservation observation, MrMission mission, int32_t red_size,
+                      int32_t blue_size, MrRows *rows)
     const MrFeature *mr_features(MrObservation observation)
-    int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size)
+    const MrFeature *mr_mission_features()
+    int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red_size,
+                             int32_t blue_size)
     MrParams mr_default_params()
     const char *const *mr_isas()
     MrSim *mr_create(const MrConfig *config)

@@ -10,9 +10,9 @@ RULES_VERSION = MR_RULES_VERSION
 SAME_BITS_SINCE = MR_SAME_BITS_SINCE
 # Observations in one against one: name -> number of its feature_rows().
 OBSERVATIONS = {
-    "default": mr_feature_count(MR_OBSERVE_DEFAULT, 1, 1),
-    "stg": mr_feature_count(MR_OBSERVE_STG, 1, 1),
-    "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
+    "default": mr_feature_count(MR_OBSERVE_DEFAULT, MR_MISSION_FIGHT, 1, 1),
+    "stg": mr_feature_count(MR_OBSERVE_STG, MR_MISSION_FIGHT, 1, 1),
+    "radar": mr_feature_count(MR_OBSERVE_RADAR, MR_MISSION_FIGHT, 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
 TEAM_HEIGHT, TEAM_RADAR_HEIGHT = "team_height", "team_radar_height"  # the same with height
@@ -31,6 +31,32 @@ _OBSERVATIONS = {
     RADAR_HEIGHTS[0]: MR_OBSERVE_RADAR_HEIGHT, RADAR_HEIGHTS[1]: MR_OBSERVE_RADAR_HEIGHT_2,
     RADAR_HEIGHTS[2]: MR_OBSERVE_RADAR_HEIGHT_3, TEAM_RADAR_HEIGHT: MR_OBSERVE_TEAM_RADAR_HEIGHT,
 }
+_MISSIONS = {
+    "fight": MR_MISSION_FIGHT, "line": MR_MISSION_LINE, "escort": MR_MISSION_ESCORT,
+}
+_IN_MISSION = "+mission"  # the end of the names of observations in missions that are not a fight
+
+
+def in_mission(str observation, str mission):
+    """Returns the name of an observation in a mission."""
+    return observation if mission == "fight" else observation + _IN_MISSION
+
+
+def parts_of(str observation):
+    """Returns the name of an observation without a mission, and True if it has one.
+
+    Raises:
+        KeyError: There is no such observation.
+    """
+    name = observation.removesuffix(_IN_MISSION)
+    if name not in _OBSERVATIONS:
+        raise KeyError(observation)
+    return name, name != observation
+
+
+cdef MrMission _mission(bint has_mission):
+    """Returns a mission with the features of all, or none."""
+    return MR_MISSION_LINE if has_mission else MR_MISSION_FIGHT
 
 
 def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
@@ -73,6 +99,7 @@ RECORD = np.dtype([
     ("episode_return", "f4", (MR_SIDES,)), ("paid_result", "f4", (MR_SIDES,)),
     ("paid_geometry", "f4"), ("paid_ammunition", "f4"), ("paid_threat", "f4"),
     ("paid_pressure", "f4"), ("paid_kill", "f4"), ("survivors", "i4", (MR_SIDES,)),
+    ("paid_line", "f4"), ("attacker", "i4"),
 ])
 SHOT = np.dtype([
     ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
@@ -245,7 +272,8 @@ cdef tuple _pilots(str need):
     cdef const MrPilotInfo *row = mr_pilots()
     names = []
     while row.name != NULL:
-        flags = {"map": row.by_map, "sensors": row.needs_sensors, "team": row.needs_team}
+        flags = {"map": row.by_map, "sensors": row.needs_sensors, "team": row.needs_team,
+                 "mission": row.needs_mission}
         if flags[need]:
             names.append(row.name.decode())
         row += 1
@@ -265,6 +293,11 @@ def sensor_pilots():
 def wing_pilots():
     """Returns the names of the pilots that fly only in teams."""
     return _pilots("team")
+
+
+def mission_pilots():
+    """Returns the names of the pilots that the core puts into their seats, in a mission."""
+    return _pilots("mission")
 
 
 def state_rows():
@@ -327,11 +360,15 @@ def evasion_rows():
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
     """Returns (name, scale, lateral, meaning) of an observation's features in fights of a size."""
-    if observation in TEAMS:
+    name, has_mission = parts_of(observation)
+    if name in TEAMS:
         return _team_features(observation, red_size, blue_size)
-    cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
-    cdef int count = mr_feature_count(_OBSERVATIONS[observation], 1, 1)
-    return [_feature(&row[index]) for index in range(count)]
+    cdef const MrFeature *row = mr_features(_OBSERVATIONS[name])
+    cdef const MrFeature *added = mr_mission_features()
+    cdef int own = mr_feature_count(_OBSERVATIONS[name], MR_MISSION_FIGHT, 1, 1)
+    cdef int count = mr_feature_count(_OBSERVATIONS[name], _mission(has_mission), 1, 1)
+    return ([_feature(&row[index]) for index in range(own)]
+            + [_feature(&added[index]) for index in range(count - own)])
 
 
 def team_rows(str observation, int red_size, int blue_size):
@@ -340,7 +377,8 @@ def team_rows(str observation, int red_size, int blue_size):
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """
     cdef MrRows kinds[MR_ROW_COUNT]
-    mr_team_rows(_OBSERVATIONS[observation], red_size, blue_size, kinds)
+    name, has_mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[name], _mission(has_mission), red_size, blue_size, kinds)
     rows, place = [], 0
     for kind in range(MR_ROW_COUNT):
         if kinds[kind].rows:
@@ -351,16 +389,19 @@ def team_rows(str observation, int red_size, int blue_size):
 
 def _team_features(str observation, int red_size, int blue_size):
     """Returns feature_rows() of a team's observation: enemy_2_ahead and so on."""
-    cdef const MrFeature *table = mr_features(_OBSERVATIONS[observation])
+    cdef const MrFeature *table
     cdef MrRows kinds[MR_ROW_COUNT]
-    mr_team_rows(_OBSERVATIONS[observation], red_size, blue_size, kinds)
+    base, has_mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[base], _mission(has_mission), red_size, blue_size, kinds)
     features = []
     for kind in range(MR_ROW_COUNT):
         title = kinds[kind].name.decode()
+        in_mission = kind == MR_ROW_MISSION
+        table = mr_mission_features() if in_mission else mr_features(_OBSERVATIONS[base])
         for number in range(kinds[kind].rows):
             for index in range(kinds[kind].features):
                 name, *rest = _feature(&table[kinds[kind].first + index])
-                if title:
+                if title and not in_mission:
                     name = f"{title}_{number + 1}_{name.partition('_')[2]}"
                 features.append((name, *rest))
     return features

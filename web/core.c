@@ -47,7 +47,9 @@ static MrObservation observation(void) {
 }
 
 // Returns the number of features of a fighter's observation in the configuration's game.
-EXPORT(web_features) int32_t web_features(void) { return mr_feature_count(observation(), 1, 1); }
+EXPORT(web_features) int32_t web_features(void) {
+  return mr_feature_count(observation(), (MrMission)config.params.mission, 1, 1);
+}
 
 // Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL if there is no memory.
 EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue) {

@@ -155,7 +155,8 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
 
     An observation does not name the enemy whose radar is heard: its bearing identifies it.
     """
-    kinds = team_rows(*sizes_of(sim.parameters), RADAR, sim.parameters["dimensions"])
+    game = sim.parameters
+    kinds = team_rows(*sizes_of(game), RADAR, game["dimensions"], game["mission"])
     [heard] = [kind for kind in kinds if kind.kind == HEARD]
     rows = slice(heard.place, heard.place + heard.rows * heard.features)
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}

@@ -7,6 +7,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ORDERS
 from midrange_puffer.game.arguments import checked_choice
 from midrange_puffer.game.parameter_table import (
+    FIGHT,
     FIGHTER,
     LOADOUTS,
     PARAMETERS,
@@ -31,6 +32,11 @@ def is_team(parameters: Parameters) -> bool:
 def has_height(parameters: Parameters) -> bool:
     """True if fighters fly in three dimensions."""
     return parameters["dimensions"] == 3
+
+
+def has_mission(parameters: Parameters) -> bool:
+    """True if one side attacks, and has to cross a line or to bring a transport there."""
+    return parameters.get("mission", FIGHT) != FIGHT
 
 
 def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int:
@@ -147,6 +153,7 @@ def observed(observation: str, parameters: Parameters) -> str:
     * With height: "height", or where fighters carry several types of missiles "height_2" or
       "height_3"; in teams "team_height". With sensors, too, "radar_height" and so on, and
       "team_radar_height".
+    * In missions the name is followed by "+mission".
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -156,6 +163,12 @@ def observed(observation: str, parameters: Parameters) -> str:
         ValueError: The observation is unknown, or does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
+    mission = parameters.get("mission", FIGHT)
+    return _core.in_mission(_observed_in_fight(observation, parameters), mission)
+
+
+def _observed_in_fight(observation: str, parameters: Parameters) -> str:
+    """Returns the observation of a game without its mission."""
     if has_height(parameters):
         if observation not in ("default", *(RADAR,) * (parameters["sensing"] == RADAR)):
             raise ValueError(f"observation = {observation!r}: must be default with dimensions = 3")

@@ -21,7 +21,10 @@ from midrange_puffer.game.actions import (
 )
 from midrange_puffer.game.orders import Heads, heads_in
 from midrange_puffer.game.parameters import (
+    ESCORT,
+    FIGHT,
     FULL,
+    LINE,
     OPTIONS,
     RADAR,
     has_height,
@@ -46,13 +49,15 @@ class Feature:
 
 # Kinds of rows in a team's observation: own state, enemies, and with sensors the radars heard.
 OWN, ENEMY, HEARD = "own", "enemy", "radar"
+MISSION = "mission"  # the last row, in missions
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
 def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
     """Returns the features of an observation for these team sizes.
 
-    "stg" has all features of "default", followed by more.
+    "stg" has all features of "default", followed by more. In missions the name of the observation
+    is followed by "+mission", and the features by those of missions.
 
     Raises:
         KeyError: There is no such observation.
@@ -64,12 +69,14 @@ def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tupl
 class Rows:
     """The rows of one kind in a team's observation: consecutive, all with the same features."""
 
-    kind: str  # OWN, "ally", ENEMY, "radar", "inbound", "seeker" or "own_missile"
+    kind: str  # OWN, "ally", ENEMY, "radar", "inbound", "seeker", "own_missile" or MISSION
     rows: int
     features: int  # number of features of a row
     place: int  # index of the first row's first feature in the observation
 
 
+_MISSION_WORDS = {False: FIGHT, True: f"{LINE} or {ESCORT}"}
+_MISSIONS = (FIGHT, LINE)  # all missions but a fight have the same observation
 # Observations in teams by `sensing` and `dimensions`.
 _OF_TEAMS = {
     (FULL, 2): _core.TEAM,
@@ -80,7 +87,11 @@ _OF_TEAMS = {
 
 
 def team_rows(
-    red_size: int, blue_size: int, sensing: str = FULL, dimensions: int = 2
+    red_size: int,
+    blue_size: int,
+    sensing: str = FULL,
+    dimensions: int = 2,
+    mission: str = FIGHT,
 ) -> tuple[Rows, ...]:
     """Returns the kinds of rows of a team's observation, in their order.
 
@@ -90,6 +101,7 @@ def team_rows(
             with a lock on the fighter, and "radar" are the enemy radars that its warning receiver
             hears.
         dimensions: 2, or 3 with height.
+        mission: "fight"; with another one there is a row "mission".
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
@@ -100,7 +112,8 @@ def team_rows(
             f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
             f"{_core.MAX_SIDE}, and not both 1"
         )
-    kinds = _core.team_rows(_OF_TEAMS[sensing, dimensions], *sizes)
+    observation = _core.in_mission(_OF_TEAMS[sensing, dimensions], mission)
+    kinds = _core.team_rows(observation, *sizes)
     return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in kinds)
 
 
@@ -110,8 +123,10 @@ def _team_of(features: int) -> tuple[tuple[Rows, ...], int]:
 
     There are no rows for others. No two observations have the same number of features.
     """
-    for (sensing, dimensions), size in product(_OF_TEAMS, range(2, _core.MAX_SIDE + 1)):
-        rows = team_rows(size, size, sensing, dimensions)  # they depend on the larger side only
+    every_size = range(2, _core.MAX_SIDE + 1)
+    for (sensing, dimensions), size, mission in product(_OF_TEAMS, every_size, _MISSIONS):
+        # Rows depend on the larger side only.
+        rows = team_rows(size, size, sensing, dimensions, mission)
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
             return rows, dimensions
     return (), 0
@@ -170,12 +185,27 @@ RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
 RADAR_HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.RADAR_HEIGHTS[0])
 _CONTROLS_WITH_HEIGHT = {
-    len(features_of(observation)): controls
+    len(features_of(_core.in_mission(observation, mission))): controls
+    for mission in _MISSIONS
     for observations in (_core.HEIGHTS, _core.RADAR_HEIGHTS)
     for observation, controls in zip(observations, HEIGHTS, strict=True)
 }
 # Numbers of features with sensors, in one against one.
-OF_SENSORS = {len(features_of(name)) for name in (RADAR, *_core.RADAR_HEIGHTS)}
+OF_SENSORS = {
+    len(features_of(_core.in_mission(name, mission)))
+    for mission in _MISSIONS
+    for name in (RADAR, *_core.RADAR_HEIGHTS)
+}
+# Numbers of features in missions, in one against one.
+_OF_MISSIONS = {
+    len(features_of(_core.in_mission(name, LINE)))
+    for name in (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
+}
+
+
+def is_of_mission(features: int) -> bool:
+    """True if observations of so many features are those of missions that are not a fight."""
+    return features in _OF_MISSIONS or any(row.kind == MISSION for row in rows_of(features))
 
 
 def controls_of(features: int) -> Controls:
@@ -217,7 +247,8 @@ def shows(observation: str, features: int) -> bool:
     if not features:
         return True
     count = len(features_of(observation))
-    if features in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS) or observation not in _PLAIN:
+    is_plain = features not in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS | _OF_MISSIONS)
+    if not is_plain or observation not in _PLAIN:
         return features == count
     return features <= count
 
@@ -251,6 +282,16 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
         )
 
 
+def _check_mission(name: str, features: int, here: int) -> None:
+    """Raises UsageError if of a policy's game and this one only one is a mission."""
+    own, other = is_of_mission(features), is_of_mission(here)
+    if own != other:
+        raise UsageError(
+            f"{name} is of mission = {_MISSION_WORDS[own]}: it cannot fly where mission = "
+            f"{_MISSION_WORDS[other]}"
+        )
+
+
 def check_flies(name: str, player: Seeing, features: int) -> None:
     """Raises UsageError if a player cannot fly where a team observes `features`, or with height."""
     if not player.features or player.features == features:
@@ -261,6 +302,7 @@ def check_flies(name: str, player: Seeing, features: int) -> None:
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
     if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
+    _check_mission(name, player.features, features)
     if not player.any_size:
         its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
         raise UsageError(f"{name} is of sides of {its}: it cannot fly where they are of {here}")
@@ -286,6 +328,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
     own, other = (RADAR if n in OF_SENSORS else FULL for n in (features, count))
     if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
+    _check_mission(name, features, count)
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 
 
@@ -301,10 +344,10 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
         for player in players:
             check_flies("a policy", player, count)
         return observation
-    if has_height(parameters):
+    if has_height(parameters) or parameters["sensing"] == RADAR:
         least, largest = [], observed("default", parameters)
     else:
-        *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
+        *least, largest = (observed(name, parameters) for name in _PLAIN)
     counts = [player.features for player in players]
     for name in least:
         if all(shows(name, count) for count in counts):

@@ -27,6 +27,7 @@ from midrange_puffer.game.game_facts import (
     dies_alone,
     fighter_names,
     has_height,
+    has_mission,
     is_team,
     kinds_of,
     loadouts_of,
@@ -38,13 +39,17 @@ from midrange_puffer.game.game_facts import (
     reward_bound,
     sizes_of,
 )
+from midrange_puffer.game.missions import check_mission, without_mission
 from midrange_puffer.game.parameter_table import (
     ADDITIONS,
     AGENTS,
+    ESCORT,
+    FIGHT,
     FIGHTER,
     FIRST_RULES,
     FULL,
     JAMMERS,
+    LINE,
     LOADOUTS,
     NOISE,
     OBSERVATIONS,
@@ -71,6 +76,7 @@ from midrange_puffer.game.pilots import (
     HUMAN,
     LADDER,
     MAP_PILOTS,
+    MISSION_PILOTS,
     MODEL_SUFFIXES,
     PILOTS,
     POOL,
@@ -95,16 +101,17 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EXPORTED", "FIGHTER", "FIRST_RULES",
-    "FULL", "HUMAN", "JAMMERS", "LADDER", "LOADOUTS", "MAP_PILOTS", "MODEL_SUFFIXES", "NOISE",
-    "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR",
-    "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE",
-    "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness",
-    "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
-    "checked_order_decisions", "checked_seed", "checked_threads", "dies_alone", "fighter_names",
-    "finite", "has_height", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions",
-    "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of", "require_height",
-    "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
+    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
+    "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS", "MAP_PILOTS",
+    "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS",
+    "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED",
+    "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
+    "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
+    "checked_choice", "checked_num_envs", "checked_order_decisions", "checked_seed",
+    "checked_threads", "dies_alone", "fighter_names", "finite", "has_height", "has_mission",
+    "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
+    "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
+    "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check", "without_mission",
 ]  # fmt: skip
 
 
@@ -194,6 +201,7 @@ def resolve(
         for name in _HEIGHT_ONLY:
             if values[name] != PARAMETERS[name].default:
                 raise UsageError(f"{name} = {values[name]}: with height only; set dimensions = 3")
+    check_mission(values)
     return values
 
 

@@ -17,7 +17,7 @@ from midrange_puffer.game.contacts import (
     note_contacts,
 )
 from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
-from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
+from midrange_puffer.game.parameters import ESCORT, RADAR, SEATS, has_mission, kinds_of, sizes_of
 from midrange_puffer.game.readings import SOURCES
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import AIRCRAFT, MISSILE, parse_types, types_of
@@ -40,6 +40,49 @@ _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 # "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its loadout -> the
 # name of its type and of the type of the package that this is based on; empty in the plane.
 Types = dict[str, list[list[tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line of a mission.
+
+    Attributes:
+        way: Direction of the attack, straight across the line, a unit vector.
+        at: Its distance from the origin along `way` [m].
+        attacker: The side that attacks: red (0) or blue (1).
+        transport: Number of the fighter that has to cross it; None: any attacker.
+    """
+
+    way: tuple[float, float]
+    at: float
+    attacker: int
+    transport: int | None
+
+    def foot(self, x: float, y: float) -> tuple[float, float]:
+        """Returns the point of the line that is nearest to a place [m]."""
+        ahead = self.at - (self.way[0] * x + self.way[1] * y)
+        return x + ahead * self.way[0], y + ahead * self.way[1]
+
+    def ends(self, x: float, y: float, half: float) -> tuple[tuple[float, float], ...]:
+        """Returns the two points of the line `half` metres to both sides of a place's foot."""
+        foot_x, foot_y = self.foot(x, y)
+        (ahead_x, ahead_y) = self.way
+        return (
+            (foot_x - half * ahead_y, foot_y + half * ahead_x),
+            (foot_x + half * ahead_y, foot_y - half * ahead_x),
+        )
+
+
+def line_of(sim: Simulation, env: int = 0) -> Line | None:
+    """Returns the line of an engagement; None if it has no mission."""
+    if not has_mission(sim.parameters):
+        return None
+    state = {name: values[env, 0] for name, values in sim.core.read("engagement").items()}
+    attacker, (red, blue) = int(state["attacker"]) - 1, sizes_of(sim.parameters)
+    last = red - 1 if attacker == 0 else red + blue - 1
+    transport = last if sim.parameters["mission"] == ESCORT else None
+    way = float(state["line_x"]), float(state["line_y"])
+    return Line(way, float(state["line_at"]), attacker, transport)
 
 
 @dataclass
@@ -139,6 +182,7 @@ class Paths:
         types: The types that the fight has drawn.
         factors: The factors that it has drawn, of each fighter, as of `DrawnTypes`; empty in the
             plane.
+        line: The line of a mission; None without one.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -153,6 +197,7 @@ class Paths:
         self._hits = self._hit_counts()
         self._now = 0.0  # the time of the last note, as `time` asks the simulation
         self.sizes = sizes_of(sim.parameters)
+        self.line = line_of(sim, env)
         self.fighters = [
             FighterPath(number=number, side=side)
             for number, side in enumerate(np.repeat(range(len(SEATS)), self.sizes).tolist())

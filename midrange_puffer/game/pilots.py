@@ -10,7 +10,10 @@ CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 # Pilots that need sensors. They are not in PILOTS, which has the others.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
 WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those SENSOR_PILOTS that need a team
-PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
+MISSION_PILOTS: tuple[str, ...] = _core.mission_pilots()  # which the core alone puts into seats
+PILOTS: tuple[str, ...] = tuple(
+    name for name in CONTROLLERS if name not in (*SENSOR_PILOTS, *MISSION_PILOTS)
+)[1:]
 # The pilots from the weakest opponent to the strongest, for `puffer play`.
 LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
@@ -54,7 +57,7 @@ def seat_weights(shares: Mapping[str, float]) -> list[float]:
 
 def needs_map(pilots: Iterable[str], observation: str) -> bool:
     """True if a pilot or the observation uses the map of the missile envelope, which takes time."""
-    return observation == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
+    return _core.parts_of(observation)[0] == "stg" or not set(MAP_PILOTS).isdisjoint(pilots)
 
 
 def checked_side(side: str, names: str | Sequence[str], size: int) -> list[str]:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from midrange_puffer.game.parameters import SEATS, sizes_of
+from midrange_puffer.game.parameters import SEATS, has_mission, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 RED_WINS, DRAW = 1, 3  # values of MrOutcome; 2 is blue's win
 # The shaping parts of the reward; they are zero-sum.
-SHAPING = ("geometry", "ammunition", "threat", "pressure")
+SHAPING = ("geometry", "ammunition", "threat", "pressure", "line")
 
 
 def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
@@ -79,6 +79,8 @@ def outcome_words(sim: Simulation, env: int = 0) -> str:
     sizes = sizes_of(sim.parameters)
     sides = np.split(sim.fighters["alive"][env], [sizes[0]])
     left = [int(side.sum()) for side in sides]
+    if has_mission(sim.parameters):
+        return _mission_words(sim, env, int(outcome))
     how = " by time" if sim.truncated[env] else ", no missiles left" if min(left) else ""
     if outcome not in (1, 2):
         words = f"draw{how}" if any(left) else "mutual kill"
@@ -91,3 +93,17 @@ def outcome_words(sim: Simulation, env: int = 0) -> str:
     if min(left):
         return f"{words}, {left[0]} to {left[1]}"
     return f"{words}, {max(left)} of {sizes[outcome - 1]} left"
+
+
+def _mission_words(sim: Simulation, env: int, outcome: int) -> str:
+    """Returns the outcome of a mission that is over, such as "red wins: it crosses the line"."""
+    alive, red = sim.fighters["alive"][env], sizes_of(sim.parameters)[0]
+    attacker = int(sim.core.read("engagement")["attacker"][env, 0]) - 1
+    sides = alive[:red].any(), alive[red:].any()
+    if outcome - 1 == attacker:
+        how = "it crosses the line" if sides[1 - attacker] else "nobody defends the line"
+    elif sim.truncated[env]:
+        how = "the line holds until the end"
+    else:
+        how = "the transport is lost" if sim.parameters["mission"] == "escort" else "the line holds"
+    return f"{SEATS[outcome - 1]} wins: {how}"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from midrange_puffer.game.missions import without_mission
 from midrange_puffer.game.parameters import has_height, is_team, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
@@ -33,7 +34,7 @@ def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
 
 
 def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str, Any]:
-    """Returns the parameters of one against one between two fighters of an engagement.
+    """Returns the parameters of one against one between two fighters, without a mission.
 
     With height they fly the types that they have drawn, without the factors of these.
 
@@ -41,7 +42,7 @@ def duel_parameters(sim: Simulation, env: int, red: int, blue: int) -> dict[str,
         sim, env: the engagement.
         red, blue: numbers of the fighters.
     """
-    game = dict(sim.parameters, red_size=1, blue_size=1)
+    game = without_mission(sim.parameters) | {"red_size": 1, "blue_size": 1}
     if not has_height(game):
         return game
     names, drawn = sim.type_names, sim.types

@@ -107,7 +107,7 @@ class Mixed:
         """
         for outsider in self.outsiders:
             title = f"{argument} = {outsider.name}"
-            if observation in _core.TEAMS:
+            if _core.parts_of(observation)[0] in _core.TEAMS:
                 check_flies(title, outsider, features)
             else:
                 check_sees(title, outsider.features, observation, where)

@@ -26,6 +26,7 @@ from midrange_puffer.game.paths import (
     SPEED_OF_SOUND,
     BodyPath,
     FighterPath,
+    Line,
     MissilePath,
     Paths,
     air,
@@ -44,6 +45,9 @@ NAMES = {
 }  # fmt: skip
 FIRST_MISSILE = 0x100  # its object id; the fighters' ids start from 1
 MOST_IDS = 0x10000  # of a fight
+# Posts on each side of the middle that show the line of a mission, their distance [m], and how far
+# their ids are from the first missile's.
+POSTS, POST_SPACING, MOST_POSTS = 10, 5_000.0, 0x8000
 HEADER = (
     "FileType=text/acmi/tacview",
     "FileVersion=2.2",
@@ -115,6 +119,8 @@ class Frames:
         self._paths, self._first_id = paths, first_id
         self._beam_width = 2 * parameters["radar_half_angle_deg"]
         self._fighters = [self._fighter(path, pilots[path.number]) for path in paths.fighters]
+        self._posts = self._line_posts(paths.line) if paths.line is not None else {}
+        self._are_posted = False
         if is_team(parameters):
             for body, name in zip(self._fighters, callsigns(sizes_of(parameters)), strict=True):
                 body.properties += f",CallSign={name}"
@@ -139,6 +145,9 @@ class Frames:
             frames.setdefault(round(time, 3), []).append(line)
         for body, entries, _ in spans:
             body.taken = entries.stop
+        if frames and not self._are_posted:
+            frames[min(frames)][:0] = self._posts.values()
+            self._are_posted = True
         return frames
 
     def present(self) -> list[str]:
@@ -153,17 +162,37 @@ class Frames:
             for body in (*flying, *self._fighters)
         ]
         removed = [f"-{body.id}" for body in self._fighters if body.is_over]
-        return [*(line for _, line in self._states(spans)), *removed]
+        posts = self._posts.values() if self._are_posted else ()
+        return [*posts, *(line for _, line in self._states(spans)), *removed]
 
     def removals(self) -> list[str]:
         """Returns the lines that remove everything that is still there."""
         bodies = (*self._missiles, *self._fighters)
-        return [f"-{body.id}" for body in bodies if body.taken and not body.is_over]
+        posts = [f"-{number}" for number in self._posts] if self._are_posted else []
+        return [*posts, *(f"-{body.id}" for body in bodies if body.taken and not body.is_over)]
 
     # Bodies
 
+    def _line_posts(self, line: Line) -> dict[str, str]:
+        """Returns, by id, the lines of posts along the line of a mission, which stay."""
+        first = self._first_id + FIRST_MISSILE + MOST_POSTS
+        start = self._paths.fighters[0]
+        x, y = line.foot(start.x[0], start.y[0])
+        out = {}
+        for n in range(-POSTS, POSTS + 1):
+            ahead_x, ahead_y = line.way
+            post_x, post_y = x - n * POST_SPACING * ahead_y, y + n * POST_SPACING * ahead_x
+            place = f"T={post_x / DEGREE:.7f}|{post_y / DEGREE:.7f}|0|{post_x:.2f}|{post_y:.2f}"
+            properties = f"Name=Line,Type=Navaid+Static+Waypoint,{_side(line.attacker)}"
+            number = f"{first + POSTS + n:x}"
+            out[number] = f"{number},{place},{properties}"
+        return out
+
     def _fighter(self, path: FighterPath, pilot: str) -> "_Body":
         name = self._name(AIRCRAFT, path.number)
+        line = self._paths.line
+        if line is not None and path.number == line.transport:
+            name = "Name=C-130"  # by which Tacview shows a transport
         properties = f"{name},Type=Air+FixedWing,Pilot={_text(pilot)},{_side(path.side)}"
         return _Body(self._fighter_id(path.number), path, properties)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.observation import features_of, observation_for
@@ -27,7 +28,6 @@ from midrange_puffer.game.parameters import (
     SEATS,
     WINGMEN,
     checked_seed,
-    has_height,
     is_team,
     loadouts_of,
     resolve,
@@ -179,8 +179,8 @@ class Session:
         observation = observation_for(players, self._game)
         try_out(flown_by, len(features_of(observation, *sizes)))
         sides = self._pilots[: sizes[0]], self._pilots[sizes[0] :]
-        if is_team(self._game) or has_height(self._game):
-            observation = "default"
+        # Simulation adds the rest of the game to the name.
+        observation = "stg" if _core.parts_of(observation)[0] == "stg" else "default"
         self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
 
     def _make_crews(self) -> list[PlayerCrew | PilotCrew]:

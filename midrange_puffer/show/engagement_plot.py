@@ -126,11 +126,29 @@ def _draw_plan(axes: "Axes", engagement: Engagement) -> None:
         draw_side(axes, paths, side, f"{SEATS[side]}: {name}")
     for meaning, style in LEGEND:
         axes.plot([], [], color="0.35", label=meaning, **style)
+    if paths.line is not None:
+        _draw_line(axes, paths)
     style_plane(axes)
     if max(paths.sizes) > 1:
         kills = kills_in_words(paths)
         for line in ["killed:", *kills] if kills else ():
             axes.plot([], [], ls="", label=line)
+
+
+def _draw_line(axes: "Axes", paths: Paths) -> None:
+    """Draws the line of a mission, and names it and the transport in the legend."""
+    line = paths.line
+    assert line is not None
+    x, y = (np.concatenate([getattr(path, axis) for path in paths.fighters]) for axis in "xy")
+    half = max(np.ptp(x), np.ptp(y)) / 4
+    ends = np.array(line.ends(float(x.mean()), float(y.mean()), float(half)))
+    colour = COLOURS[line.attacker]
+    axes.plot(
+        *ends.T, color=colour, lw=2, ls="--", zorder=1, label=f"line for {SEATS[line.attacker]}"
+    )
+    if line.transport is not None:
+        path = paths.fighters[line.transport]
+        axes.plot(path.x, path.y, color=colour, lw=7, alpha=0.2, zorder=1, label="transport")
 
 
 def kills_in_words(paths: Paths) -> list[str]:

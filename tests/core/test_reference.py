@@ -19,6 +19,7 @@ import reference_noise as noise
 from flights import exactly, without_draws
 from needs import nightly
 from reference import OPEN, Body, Engagement, Fighter, Missile
+from reference_missions import Mission, MissionDuel, MissionPilot, MissionTeams, TransportPilot
 from reference_pilots import Pilot
 from reference_sensors import Belief, Contact, Sensed, SensedPilot
 from reference_teams import SensedTeamPilot, SensedTeams, Teams
@@ -140,6 +141,10 @@ class Core:
             fight.fighters.append(fighter)
         if is_team(p):
             self.copy_targets(env, fight)
+        if isinstance(fight, Mission):
+            laid = {name: v[env, 0] for name, v in self.sim.core.read("engagement").items()}
+            way = float(laid["line_x"]), float(laid["line_y"])
+            fight.lay(int(laid["attacker"]) - 1, way, float(laid["line_at"]))
         if self.has_sensors:
             fight.contacts = self.known_contacts(env, fight)
             fight.beliefs = self.known(env, fight.time)
@@ -151,6 +156,8 @@ class Core:
         return fight
 
     def kind(self, p: dict[str, float]) -> type[Engagement]:
+        if p["mission"] != "fight":
+            return MissionTeams if is_team(p) else MissionDuel
         if is_team(p):
             return SensedTeams if self.has_sensors else Teams
         return Sensed if self.has_sensors else Engagement
@@ -524,4 +531,50 @@ def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing, num_envs):
     tally = compare(sim, p, controls_of)
     assert tally.launches > sim.num_envs * (red + blue)
     assert tally.kills >= sim.num_envs
+    assert tally.forks <= tally.decisions / 20
+
+
+# Missions
+
+MISSION_SHAPED = {"reward_line": 0.2, "reward_line_range": 15_000, "reward_team": 0.4}
+MISSIONS = [
+    ({"mission": "line"}, "evader", "crank"),
+    ({"mission": "line"}, "shooter", "patient"),
+    ({"mission": "line", "red_size": 2, "blue_size": 2}, "evader", "snake"),
+    ({"mission": "line", "red_size": 3, "attacker": "blue"}, "evader", "ace"),
+    ({"mission": "escort", "red_size": 2, "blue_size": 2}, "evader", "snake"),
+    ({"mission": "escort", "red_size": 3, "blue_size": 2, "attacker": "red"}, "evader", "ace"),
+    ({"mission": "escort", "red_size": 2, "attacker": "red"}, "evader", "evader"),
+]
+
+
+@pytest.mark.parametrize("num_envs", [4, nightly(32)])
+@pytest.mark.parametrize(("mission", "red_pilot", "blue_pilot"), MISSIONS)
+def test_missions(mission, red_pilot, blue_pilot, num_envs):
+    """Pilots, outcomes and rewards of missions agree."""
+    settings = without_draws() | MISSION_SHAPED | mission | {"ammunition": 3, "time_limit": 200}
+    settings |= {
+        "start_range_min": 20_000,
+        "start_range_max": 30_000,
+        "start_transport_trail": 5_000,
+    }
+    sim = Simulation(num_envs=num_envs, seed=6, red=red_pilot, blue=blue_pilot, **settings)
+    p = resolve(settings, teams=True)
+    sides = [MissionPilot(name, p) for name in (red_pilot, blue_pilot)]
+    transport, red = TransportPilot("transport", p), p["red_size"]
+
+    def controls_of(fights: dict[int, Mission]) -> Controls:
+        out = {}
+        for env, fight in fights.items():
+            pilots = {seat: sides[int(seat >= red)] for seat in range(len(fight.fighters))}
+            if fight.transport is not None:
+                pilots[fight.transport] = transport
+            if isinstance(fight, Teams):
+                for side in range(2):
+                    fight.share_targets(side, pilots)
+            out[env] = [pilot.control(fight, seat) for seat, pilot in pilots.items()]
+        return out
+
+    tally = compare(sim, p, controls_of)
+    assert tally.ended == num_envs
     assert tally.forks <= tally.decisions / 20

@@ -9,6 +9,7 @@ from places import CSRC
 from midrange_puffer import FEATURES, OBSERVATION_VERSION, RADAR_FEATURES, STG_FEATURES, _core
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
+    MISSION_PILOTS,
     PAIRS,
     PARAMETERS,
     PILOTS,
@@ -75,7 +76,7 @@ def test_the_rules_name_no_parameter_that_is_none():
 def test_the_rules_describe_exactly_the_pilots_that_there_are():
     section = RULES[RULES.index("## Pilots") : RULES.index("## Actions")]
     assert tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == PILOTS
-    assert sorted(CONTROLLERS) == sorted(["agent", *PILOTS, *SENSOR_PILOTS])
+    assert sorted(CONTROLLERS) == sorted(["agent", *PILOTS, *SENSOR_PILOTS, *MISSION_PILOTS])
     assert all(f"* `{name}` flies only where there are sensors" in RULES for name in SENSOR_PILOTS)
 
 
@@ -112,10 +113,10 @@ def test_structs_are_described_member_by_member():
     for wrong, member in (
         ([(name, fields[name][0]) for name in swapped], "outcome"),
         (
-            [(name, fields[name][0]) for name in names[:-1]] + [("survivors", "f4", (2,))],
-            "survivors",
+            [(name, fields[name][0]) for name in names[:-1]] + [("attacker", "f4")],
+            "attacker",
         ),
-        ([(name, fields[name][0]) for name in names[:-1]], "survivors"),
+        ([(name, fields[name][0]) for name in names[:-1]], "attacker"),
         ([(name, fields[name][0]) for name in names] + [("luck", "f4")], "luck"),
     ):
         with pytest.raises(ImportError, match=rf"MrRecord\.{member}"):

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import asdict
 
 import numpy as np
 
@@ -82,6 +83,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "length": paths.time,
         "gravity": replay.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
+        "line": None if paths.line is None else asdict(paths.line),
         "sound": sound_table() if high else None,
         "fighters": [pack_path(path) for path in paths.fighters],
         "missiles": [pack_path(path) for path in paths.missiles],

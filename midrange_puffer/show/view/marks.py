@@ -1,4 +1,7 @@
-"""Names and heights that cover nothing; marks on the focus of a team, its target and threats."""
+"""Names and heights that cover nothing; marks on the focus of a team, its target and threats.
+
+Also the line of a mission, and its transport.
+"""
 
 import math
 from collections.abc import Sequence
@@ -28,6 +31,8 @@ from midrange_puffer.show.view.states import Contact, Fighter, Missile, signed
 RING = 19  # radius of the ring around the focus's fighter [px]
 CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # corner of the frame around its target [px]
 DASHES = 41  # points of a dashed line
+LINE_REACH, DASH = 3_000, 9  # half the length of a mission's line, and that of its dashes [px]
+TRANSPORT_RING = 15  # radius of the ring around a transport [px]
 SYMBOL = 14  # half the side of the square around a symbol that labels leave free [px]
 LEADER = 26  # least distance of a label from its symbol that gets a connecting line [px]
 # Places of a label relative to its symbol, the preferred ones first: (right, down).
@@ -153,6 +158,30 @@ def draw_threats(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -
     for missile in moment.inbound(fighter):
         start, end = camera.to_screen([missile.place, own.place])
         canvas.dashes(np.linspace(start, end, DASHES), mix(STAR, 0.6), 1)
+
+
+def draw_line(canvas: Canvas, camera: Camera, moment: Moment) -> None:
+    """Draws the line of a mission across the view, and a ring around the transport."""
+    line = moment.line
+    if line is None:
+        return
+    colour, middle = SIDE_COLOURS[line.attacker], np.array(camera.area.center, float)
+    [centre] = camera.to_plane(middle[None])
+    x, y = centre.tolist()
+    start, end = camera.to_screen(np.array(line.ends(x, y, LINE_REACH / camera.scale)))
+    dashes = round(float(np.linalg.norm(end - start)) / DASH)
+    canvas.dashes(np.linspace(start, end, dashes + 1), mix(colour, 0.8), 2)
+    [foot] = camera.to_screen(np.array([line.foot(x, y)]))
+    if camera.area.collidepoint(foot):
+        across = np.array([line.way[0], -line.way[1]])
+        canvas.line([foot - 16 * across, foot + 16 * across], mix(colour, 0.8), 2)
+        canvas.text("line", (foot[0] + 8, foot[1] + 8), mix(colour, 0.9), SMALL)
+    transport = None if line.transport is None else moment.fighters[line.transport]
+    if isinstance(transport, Fighter | Contact) and transport in moment.known and transport.alive:
+        [place] = camera.to_screen(np.array([transport.place]))
+        canvas.circle(tuple(place), TRANSPORT_RING, mix(colour, 0.9), 1.5)
+        below = (place[0], place[1] + TRANSPORT_RING + 2)
+        canvas.text("transport", below, mix(colour, 0.9), SMALL, "midtop")
 
 
 def draw_marks(

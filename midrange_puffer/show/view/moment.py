@@ -24,6 +24,7 @@ from midrange_puffer.game.paths import (
     HIT,
     BodyPath,
     FighterPath,
+    Line,
     MissilePath,
     Paths,
     Types,
@@ -46,13 +47,14 @@ class Moment:
     """All fighters by their numbers, and all missiles launched up to `time` [s].
 
     In a side's view, enemies among `fighters` are contacts, `missiles` are the side's own, and
-    `warnings` are those of its receivers.
+    `warnings` are those of its receivers. In missions there is a `line`.
     """
 
     time: float
     fighters: tuple[Fighter | Contact, ...]
     missiles: tuple[Missile, ...]
     warnings: tuple[ReceiverWarning, ...] = ()
+    line: Line | None = None
 
     @property
     def known(self) -> list[Fighter | Contact]:
@@ -134,7 +136,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
     own = [_fighter(path, paths.types, time) for path in paths.fighters]
     missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
     if side is None:
-        return Moment(time, tuple(own), missiles)
+        return Moment(time, tuple(own), missiles, line=paths.line)
     fighters: list[Fighter | Contact] = [*own]
     own = [fighter for fighter in own if fighter.side == side]
     numbers = [fighter.number for fighter in own]
@@ -151,7 +153,7 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
         for warning in _warnings(fighter, contacts, missiles)
     ]
     mine = tuple(_without_fate(missile) for missile in missiles if missile.path.owner in numbers)
-    return Moment(time, tuple(fighters), mine, tuple(warnings))
+    return Moment(time, tuple(fighters), mine, tuple(warnings), paths.line)
 
 
 def _without_fate(missile: Missile) -> Missile:

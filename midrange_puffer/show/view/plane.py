@@ -24,7 +24,7 @@ from midrange_puffer.show.view.canvas import (
     grid_spacing,
     mix,
 )
-from midrange_puffer.show.view.marks import draw_threats
+from midrange_puffer.show.view.marks import draw_line, draw_threats
 from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import (
     draw_contact,
@@ -83,6 +83,8 @@ def draw_plane(
         _aim(camera, moment, focus)
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
+    if moment.line is not None:
+        draw_line(canvas, camera, moment)
     if focus is not None and zones is not None:
         own, bodies = moment.fighters[focus.fighter], moment.fighters
         _draw_zones(canvas, camera, zones, moment.time, own, bodies[focus.target], focus.kind)
@@ -155,6 +157,8 @@ def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
         and np.linalg.norm(missile.place - np.clip(missile.place, low, high)) <= reach
     ]
     places = np.array([*fighters, *near])
+    if moment.line is not None and focus is None:
+        places = np.vstack([places, moment.line.foot(*fighters.mean(axis=0))])
     low, high = places.min(axis=0), places.max(axis=0)
     least = NEAREST if len(fighters) > 1 else UNKNOWN
     half = np.maximum(MARGIN * (high - low) / 2, least)
@@ -173,6 +177,8 @@ def _aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
         for track in body.tracks
     ]
     places = np.vstack([*trails, *tracks])
+    if moment.line is not None:
+        places = np.vstack([places, moment.line.foot(*places.mean(axis=0))])
     low, high = places.min(axis=0), places.max(axis=0)
     size = np.array(camera.area.size)
     headroom, footroom = (min(room, size[1] / 4) for room in (HEADROOM, footroom))

@@ -74,8 +74,8 @@ def draw_contact(canvas: Canvas, view: View, contact: Contact, has_words: bool) 
         canvas.line(view.to_screen([contact.point, ahead]), mix(colour, 0.8), 1.5)
         canvas.polygon(place + DIAMOND, colour, 0 if contact.source == LIVE else 2)
         if contact.deviation > 0:
-            ring = contact.place + contact.deviation * CIRCLE
-            canvas.line(camera.to_screen(ring), mix(colour, 0.5), 1)
+            ring = contact.point + contact.deviation * np.pad(CIRCLE, ((0, 0), (0, 1)))
+            canvas.line(view.to_screen(ring), mix(colour, 0.5), 1)
     else:
         for corner in CROSS:
             canvas.line([place - corner, place + corner], colour, 2)

@@ -36,6 +36,7 @@ class Plane {
     this.states = this.fight.states(time);
     this._follow();
     this._drawGrid();
+    if (this.fight.line) this._drawLine(this.fight.line);
     this._drawRadars();
     this.pair = this.fight.pairAt(this.settings.fighter, time);
     if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
@@ -120,13 +121,22 @@ class Plane {
     const isOver = this.time >= this.fight.length;
     const least = known.length > 1 ? LEAST_VIEW : BLIND_VIEW;
     if (follow === "both" && isOver) this._frame(this._whole());
-    else if (follow === "both" || !this.view.scale) this._frame(known, least);
+    else if (follow === "both" || !this.view.scale) this._frame(this._withLine(known), least);
   }
 
   /** Returns corners around everything that is known to happen. */
   _whole() {
     const { fighters, missiles } = this.fight;
-    return [...fighters, ...missiles].flatMap(cornersOf);
+    return this._withLine([...fighters, ...missiles].flatMap(cornersOf));
+  }
+
+  /** Returns points and, in missions, the point of the line that is nearest to their middle. */
+  _withLine(points) {
+    if (!this.fight.line) return points;
+    const { way: [x, y], at } = this.fight.line;
+    const mean = (name) => points.reduce((sum, point) => sum + point[name], 0) / points.length;
+    const ahead = at - (x * mean("x") + y * mean("y"));
+    return [...points, { x: mean("x") + ahead * x, y: mean("y") + ahead * y }];
   }
 
   _frame(points, least = LEAST_VIEW) {
@@ -172,6 +182,32 @@ class Plane {
       this.labels.fixed(name(y), 6, at, { colour: dim });
     }
     this._drawScale(step);
+  }
+
+  /** Draws the line of a mission across the view, and a ring around the transport. */
+  _drawLine({ way: [x, y], at, attacker, transport }) {
+    const { context, view, width, height, colours } = this;
+    const colour = colours.seats[attacker];
+    const ahead = at - (x * view.x + y * view.y);
+    const foot = { x: view.x + ahead * x, y: view.y + ahead * y };
+    const reach = (width + height) / view.scale;
+    context.save();
+    context.setLineDash([9, 9]);
+    const ends = [-reach, reach].map((way) => this.place({ x: foot.x - way * y, y: foot.y + way * x }));
+    line(context, ends, colour, 2);
+    context.restore();
+    const here = this.place(foot);
+    const isInView = here.x > 0 && here.x < width && here.y > 0 && here.y < height;
+    if (isInView) this.labels.fixed("line", here.x + 8, here.y + 12, { colour });
+    if (transport === null || isDead(this.fight.fighters[transport], this.time)) return;
+    const state = this.states[transport];
+    if (state.known === false) return;
+    const centre = this.place(state);
+    context.beginPath();
+    context.arc(centre.x, centre.y, 15, 0, 2 * Math.PI);
+    Object.assign(context, { strokeStyle: colour, lineWidth: 1.5 });
+    context.stroke();
+    this.labels.fixed("transport", centre.x, centre.y + 24, { colour, align: "center" });
   }
 
   /** Draws a scale bar as long as the grid's spacing. */
