@@ -40,7 +40,8 @@ def test_the_contacts_are_the_fights(notch_fight, content):
     for known, path in zip(content["known"], notch_fight.paths.contacts, strict=True):
         [packed] = known["contacts"]
         found = columns(packed)
-        assert set(found) == {"times", "x", "y", "heading", "speed", "source", "age"}
+        columns_told = ("times", "x", "y", "heading", "speed", "source", "age", "deviation")
+        assert set(found) == set(columns_told)
         for name, values in found.items():
             np.testing.assert_array_equal(values, np.float32(getattr(path, name)))
         levels, bearings = unpack(known["levels"])[0, 0], unpack(known["bearings"])[0, 0]
