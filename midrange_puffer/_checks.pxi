@@ -16,7 +16,11 @@ def _check_pilots(dict parameters, pilot_weights):
         if not any(weights[index] > 0 for weights in pilot_weights):
             continue
         if name in mission_pilots():
-            raise UsageError(f"pilot {name}: the core alone puts it into its seat, in a mission")
+            lasts = (parameters["red_size"] - 1, len(pilot_weights) - 1)
+            flown = [fighter for fighter, weights in enumerate(pilot_weights) if weights[index] > 0]
+            if parameters["mission"] != "escort" or not all(f in lasts for f in flown):
+                raise UsageError(f"pilot {name}: flies only the last fighter of a side, where "
+                                 "mission = escort; the core puts it there by itself")
         if name in sensor_pilots() and not senses:
             raise UsageError(f"pilot {name}: needs sensing = radar")
         if name in wing_pilots() and not is_team:

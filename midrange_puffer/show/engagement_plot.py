@@ -144,11 +144,17 @@ def _draw_line(axes: "Axes", paths: Paths) -> None:
     ends = np.array(line.ends(float(x.mean()), float(y.mean()), float(half)))
     colour = COLOURS[line.attacker]
     axes.plot(
-        *ends.T, color=colour, lw=2, ls="--", zorder=1, label=f"line for {SEATS[line.attacker]}"
+        *ends.T / 1000,
+        color=colour,
+        lw=2,
+        ls="--",
+        zorder=1,
+        label=f"line for {SEATS[line.attacker]}",
     )
     if line.transport is not None:
         path = paths.fighters[line.transport]
-        axes.plot(path.x, path.y, color=colour, lw=7, alpha=0.2, zorder=1, label="transport")
+        _, x, y = _trail(path)
+        axes.plot(x, y, color=colour, lw=7, alpha=0.2, zorder=1, label="transport")
 
 
 def kills_in_words(paths: Paths) -> list[str]:

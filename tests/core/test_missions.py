@@ -439,6 +439,33 @@ def test_a_mission_is_replayed(game, tmp_path):
     again.verify()
 
 
+@EACH_DIMENSION
+@pytest.mark.parametrize("mission", ["line", "escort"])
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"start_line_depth": 200_000, "transport_speed": 100},
+        {"start_line_depth": -20_000, "transport_speed": 600},
+        {"start_transport_trail": 0, "transport_cold_time": 100},
+        {"start_transport_trail": 50_000, "transport_cold_time": 0},
+        {"reward_line": 0.3, "reward_line_range": 1_000},
+        {"reward_line": 0.3, "reward_line_range": 200_000},
+    ],
+    ids=str,
+)
+def test_extremes_stay_finite(mission, dimensions, extreme):
+    game = {"mission": mission, "dimensions": dimensions, "red_size": 2, "blue_size": 2}
+    game |= {"time_limit": 3_600, "start_range_min": 40_000} | extreme
+    sim = Simulation(4, 3, "evader", **game)
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        sim.step(rng.uniform(-1, 1, (*sim.rewards.shape, sim.core.controls)))
+        assert np.isfinite(sim.rewards).all()
+        assert np.abs(sim.observe()).max() <= 1
+    for kind in ("engagement", "fighter", "missile"):
+        assert all(np.isfinite(values).all() for values in sim.core.read(kind).values())
+
+
 # Refusals
 
 
@@ -481,6 +508,15 @@ def test_impossible_missions_are_refused_by_name(settings, message):
         resolve(settings, teams=True)
 
 
-def test_nobody_takes_the_pilot_of_the_transport():
-    with pytest.raises(UsageError, match="pilot transport: the core alone puts it into its seat"):
-        Simulation(1, red="transport", **ESCORT)
+def test_the_pilot_of_the_transport_flies_nothing_else():
+    for red, game in (("transport", ESCORT), ("transport", {}), ("transport", LINE)):
+        with pytest.raises(UsageError, match="pilot transport: flies only the last fighter of a"):
+            Simulation(1, red=red, **game)
+    named, not_named = (
+        Simulation(2, 3, ["evader", "evader", last], "crank", **ESCORT)
+        for last in ("transport", "agent")
+    )
+    for sim in (named, not_named):
+        for _ in range(100):
+            sim.step()
+    assert named.state_hash() == not_named.state_hash()
