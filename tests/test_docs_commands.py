@@ -49,6 +49,8 @@ SHORTER = {
         f"{SMALL_UPDATE} --env.num-envs 256 --train.total-timesteps 32768 --train.data-dir others"
     ),
     "puffer train midrange --config configs/height": HIGH,
+    "puffer train midrange --config configs/escort": f"{HIGH} --train.total-timesteps 32768",
+    "puffer train midrange --env.mission line": f"{SMALL_UPDATE} --train.data-dir missions",
     "puffer train midrange --config configs/generalist": HIGH,
     "puffer train midrange --config configs/champion": (
         f"{SMALL_UPDATE} --env.num-envs 256 --train.total-timesteps 32768"
@@ -74,6 +76,7 @@ SHORTER = {
 }
 # What is in a command -> why it is not run here.
 NOT_RUN = {
+    "tools/mission_matrix": "minutes; its games are flown in tests/core/test_missions.py",
     "--tacview": "open until a client has come: tests/replays/test_telemetry.py",
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
