@@ -25,12 +25,11 @@ typedef struct {
   MrFloats by_logprob, by_entropy;
 } MrBy;
 
-MR_INLINE MrOutputs mr_get_outputs(const MrPolicy *policy, const float *rows) {
-  MrOutputs outputs;
+// Through a pointer: outputs that are returned would be copied whole, those that the policy lacks, too.
+MR_INLINE void mr_get_outputs(const MrPolicy *policy, const float *rows, MrOutputs *outputs) {
   for (int o = 0; o < policy->outputs; o++) {
-    for (int i = 0; i < MR_WIDTH; i++) outputs.of[o][i] = rows[i * policy->row + o];
+    for (int i = 0; i < MR_WIDTH; i++) outputs->of[o][i] = rows[i * policy->row + o];
   }
-  return outputs;
 }
 
 MR_INLINE void mr_put_outputs(const MrPolicy *policy, const MrOutputs *outputs, float *rows) {
@@ -132,21 +131,20 @@ MR_INLINE void mr_normalise(const MrPolicy *policy, int heads, MrOutputs *output
 }
 
 // Draws an action each from normalised outputs; without noise, takes the likeliest.
-MR_INLINE MrActions mr_draw(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrFloats *noise) {
-  MrActions actions;
+MR_INLINE void mr_draw(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrFloats *noise,
+                       MrActions *actions) {
   const MrFloats *logprobs = outputs->of;
   for (int head = 0; head < heads; head++) {
     if (policy->shape.is_continuous) {
       MrFloats number = mr_mean(policy, outputs, head);
       if (noise) number += policy->deviation[head] * noise[head];
-      actions.of[head] = (MrInts)number;
+      actions->of[head] = (MrInts)number;
       continue;
     }
     int levels = policy->shape.levels[head];
-    actions.of[head] = noise ? mr_draw_level(logprobs, levels, noise[head]) : mr_likeliest_level(logprobs, levels);
+    actions->of[head] = noise ? mr_draw_level(logprobs, levels, noise[head]) : mr_likeliest_level(logprobs, levels);
     logprobs += levels;
   }
-  return actions;
 }
 
 // Continuous actions to their ranges.

@@ -49,13 +49,15 @@ MR_INLINE void keep_given(const MrPolicy *policy, int heads, const MrOutputs *ou
 // Acts in up to MR_WIDTH decisions from `i` on.
 MR_INLINE void act_from(const MrPolicy *policy, int heads, const MrWork *work, int32_t i, int32_t left,
                         const float *noise, void *actions, const MrKeep *keep) {
-  MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
+  MrOutputs outputs;
+  mr_get_outputs(policy, work->logits + i * policy->row, &outputs);
   MrFloats random[MR_HEADS_MAX];
   for (int head = 0; noise && head < heads; head++) {
     random[head] = get(noise + i * heads + head, heads, left);
   }
   mr_normalise(policy, heads, &outputs);
-  MrActions drawn = mr_draw(policy, heads, &outputs, noise ? random : NULL);
+  MrActions drawn;
+  mr_draw(policy, heads, &outputs, noise ? random : NULL, &drawn);
   if (keep->values) keep_given(policy, heads, &outputs, &drawn, i, left, keep);
   mr_limit(policy, heads, &drawn);
   put_actions(&drawn, heads, (float *)actions + i * heads, 1, left);
@@ -78,10 +80,10 @@ static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const 
 }
 
 // The outputs of MR_WIDTH decisions from `i` on, the actions that were taken, and what they are worth now.
-MR_INLINE MrOutputs judge(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
-                          const MrBlock *block, int32_t i, MrActions *actions, MrJudged *judged) {
-  MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
-  mr_normalise(policy, heads, &outputs);
+MR_INLINE void judge(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
+                     const MrBlock *block, int32_t i, MrOutputs *outputs, MrActions *actions, MrJudged *judged) {
+  mr_get_outputs(policy, work->logits + i * policy->row, outputs);
+  mr_normalise(policy, heads, outputs);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
     int64_t place = block->places[i + lane < block->count ? i + lane : i];
     for (int head = 0; head < heads; head++) {
@@ -89,9 +91,8 @@ MR_INLINE MrOutputs judge(const MrPolicy *policy, int heads, const MrWork *work,
     }
     judged->is_there[lane] = i + lane < block->count ? 1.0f : 0.0f;
   }
-  judged->logprob = mr_judge(policy, heads, &outputs, actions, &judged->entropy);
-  judged->value = outputs.of[policy->outputs - 1];
-  return outputs;
+  judged->logprob = mr_judge(policy, heads, outputs, actions, &judged->entropy);
+  judged->value = outputs->of[policy->outputs - 1];
 }
 
 static void look(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block) {
@@ -115,7 +116,8 @@ MR_INLINE void score_from(const MrPolicy *policy, int heads, const MrWork *work,
                           const MrBlock *block, int32_t i, float *logprobs, float *values) {
   MrActions actions;
   MrJudged judged = {0};
-  judge(policy, heads, work, experience, block, i, &actions, &judged);
+  MrOutputs outputs;
+  judge(policy, heads, work, experience, block, i, &outputs, &actions, &judged);
   tell(heads, &judged, block, i, logprobs, values);
 }
 
@@ -141,7 +143,8 @@ MR_INLINE void derive_from(const MrPolicy *policy, int heads, MrWork *work, cons
                            const MrBlock *block, int32_t i, float *logprobs, float *values, MrGradient *sum) {
   MrActions actions;
   MrJudged judged = {0};
-  MrOutputs outputs = judge(policy, heads, work, experience, block, i, &actions, &judged);
+  MrOutputs outputs;
+  judge(policy, heads, work, experience, block, i, &outputs, &actions, &judged);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
     int32_t from = i + lane < block->count ? i + lane : i;
     judged.advantage[lane] = minibatch->advantages[block->numbers[from]];

@@ -10,6 +10,7 @@ from replays import record
 
 from midrange_puffer import Simulation
 from midrange_puffer.replays.replay import Recorder
+from midrange_puffer.replays.told import tell
 from midrange_puffer.show.page import render, write_page
 from midrange_puffer.show.page.content import collect
 from midrange_puffer.show.page.packing import pack
@@ -233,6 +234,27 @@ def test_an_address_says_what_is_shown(page):
     assert picture(page, "graph") != asked
     go(page, "yaw=40&t=nonsense&view=sideways&seat=green")
     assert picture(page, "graph") == asked
+
+
+def test_a_list_tells_what_the_fighters_do_and_marks_what_holds(page, replay):
+    told = tell(replay, replay.paths())
+    rows = "[...document.querySelectorAll('#told li')]"
+    lines = page.evaluate(f"{rows}.map((row) => row.textContent)")
+    assert len(lines) == len(told)
+    for line, one in zip(lines, told, strict=True):
+        assert line.endswith(one.words)
+    place = len(told) // 2
+    page.evaluate(f"document.querySelectorAll('#told button')[{place}].click()")
+    page.frame()
+    assert time_of(page) == pytest.approx(told[place].start)
+    latest = {one.fighter: n for n, one in enumerate(told) if one.start <= told[place].start}
+    marked = page.evaluate(f"{rows}.map((row) => row.classList.contains('now'))")
+    died = [path.died for path in replay.paths().fighters]
+    holds = {
+        n for fighter, n in latest.items()
+        if died[fighter] is None or died[fighter] > told[place].start
+    }  # fmt: skip
+    assert {n for n, is_marked in enumerate(marked) if is_marked} == holds
 
 
 def test_help_opens_and_closes(page):

@@ -86,6 +86,13 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, joined, blocking):
     assert [row["epoch"] for row in rows] == list(range(1, 9))
 
 
+def test_a_commander_learns_from_collectors(tmp_path, joined):
+    """An agent is a side, of which none is dead while it decides: there are no masks."""
+    words = ("--env.action-mode=orders", "--env.agents=side", "--train.total-timesteps=4096")
+    assert runs.train(tmp_path, *RAY, *runs.TEAM, *words) == 0
+    assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
+
+
 def test_what_rows_tell_of_collectors(tmp_path, joined):
     words = (*RAY, "--cluster.sync=non_blocking", "--cluster.max-policy-lag=3")
     assert runs.train(tmp_path, *words, "--cluster.weight-sync-interval=2") == 0
