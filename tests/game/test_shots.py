@@ -71,4 +71,6 @@ def test_a_flight_is_that_of_the_fighter():
         sim.step()
         paths.note()
     for number, path in enumerate(paths.fighters):
-        assert flight_of(sim, number) == pytest.approx(flight_at(path, paths.time), rel=1e-5)
+        assert flight_of(sim.fighters, (0, number)) == pytest.approx(
+            flight_at(path, paths.time), rel=1e-5
+        )

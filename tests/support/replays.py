@@ -16,10 +16,10 @@ FIRST_LINE = b"midrange_puffer replay 1\n"
 LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)
 
 
-def random_controls(rng: np.random.Generator, fighters: int = 2) -> np.ndarray:
-    """Returns controls [1, fighters, 3] like an agent's actions, with some launches."""
-    controls = rng.choice(LEVELS, (1, fighters, 3))
-    controls[..., 2] = rng.random((1, fighters)) < 0.2
+def random_controls(rng: np.random.Generator, fighters: int = 2, columns: int = 3) -> np.ndarray:
+    """Returns controls [1, fighters, columns] like an agent's actions, with some launches."""
+    controls = rng.choice(LEVELS, (1, fighters, columns))
+    controls[..., -1] = rng.random((1, fighters)) < 0.2
     return controls
 
 

@@ -47,7 +47,7 @@ def record(
     rng = np.random.default_rng(seed)
     hashes = []
     while not sim.outcome[0]:
-        command = random_controls(rng, len(each))
+        command = random_controls(rng, len(each), sim.core.controls)
         sim.step(command)
         recorder.add(command)
         hashes.append(sim.fight_hash())
