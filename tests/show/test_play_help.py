@@ -192,10 +192,10 @@ def test_who_is_hit_is_told_why():
     assert f"fired at 0:{int(shot.launched):02}" in told[0]
     assert "inside R_NEZ" in told[0]
     assert "No turn could save you" in told[1]
-    assert told[-1] == "You fired no missile."
+    assert "You fired no missile." in told
     winner = debrief(session.sim, session.paths, 0, [])
     assert winner[0].startswith(f"Your missile of 0:{int(shot.launched):02} hit.")
-    assert winner[-1].startswith("Your shots: ")
+    assert any(line.startswith("Your shots: ") for line in winner)
 
 
 def test_who_could_have_run_is_told_until_when():

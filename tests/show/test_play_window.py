@@ -221,10 +221,10 @@ def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch,
             raise error("enough")
         return whole_frame(game, FRAME)
 
-    def add(recorder: Recorder, controls: np.ndarray) -> None:
+    def add(recorder: Recorder, controls: np.ndarray, orders: np.ndarray | None = None) -> None:
         if len(recorder) == 33 and where == "decision":
             raise error("enough")
-        whole_add(recorder, controls)
+        whole_add(recorder, controls, orders)
 
     whole_frame, whole_add = Game.frame, Recorder.add
     monkeypatch.setattr(Game, "frame", frame)

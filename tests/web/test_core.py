@@ -211,7 +211,7 @@ def test_a_fight_is_saved_and_puffer_replay_flies_it_bit_for_bit(core, players, 
           bytes: Buffer.from(await writeReplay(session)).toString("base64"),
           outcome: fight.outcome, time: fight.now,
           fighters: fight.fighters.map(columns), missiles: fight.missiles.map(columns),
-          contacts: fight.contacts.map(columns),
+          contacts: fight.contactPaths.map(columns),
         });
         """,
         {"players": players, "seed": 3, "engagement": 11, "parameters": parameters},
