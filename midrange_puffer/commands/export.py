@@ -82,10 +82,10 @@ def main(options: Options) -> int:
         print(f"{shown(path)}: {count} weights written to {shown(options.state_dict)}")
     if options.onnx is None:
         return 0
-    if policy.fighters > 1:
+    if policy.commanded > 1:
         raise UsageError(
-            f"{path}: is a commander of {policy.fighters} fighters; a row of an exported policy is "
-            f"a fighter, so a commander cannot be exported. --state-dict writes its weights"
+            f"{path}: is a commander of {policy.commanded} fighters; a row of an exported policy "
+            f"is a fighter, so a commander cannot be exported. --state-dict writes its weights"
         )
     from midrange_puffer.policies.exported import ExportedPolicy, to_onnx
 

@@ -220,7 +220,9 @@ class Midrange(pufferlib.PufferEnv):
     @property
     def alive(self) -> np.ndarray:
         """True for agents with a living fighter, bool [num_agents]; by their last observation."""
-        features = len(self._arena.spaces.single_observation_space.low)
+        if not self._sides:
+            return self.observations[:, self._own_alive] > 0
+        features = len(self._arena.spaces.single_observation_space.low)  # of each of its fighters
         return (self.observations[:, self._own_alive :: features] > 0).any(axis=1)
 
     @property

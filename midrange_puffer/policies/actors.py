@@ -33,7 +33,7 @@ class PolicyModule(nn.Module):
             none.
         is_continuous: True if its actions are numbers, False if they are levels.
         action_size: number of heads of its actions.
-        fighters: number of fighters that it commands; 1: it flies a fighter.
+        commanded: number of fighters that it commands; 1: it flies a fighter.
         order_decisions: if its actions are orders, number of decisions for which one is flown; 0
             if they are controls.
     """
@@ -43,7 +43,7 @@ class PolicyModule(nn.Module):
     is_continuous: bool
     action_size: int
     order_decisions: int = 0
-    fighters: int = 1
+    commanded: int = 1
 
     if TYPE_CHECKING:
 

@@ -43,7 +43,7 @@ class Attention(PolicyModule):
             raise ValueError(f"hidden_size = {hidden_size}: must be a multiple of heads = {heads}")
         self.features, self.is_continuous = policy.features, policy.is_continuous
         self.action_size, self.order_decisions = policy.action_size, policy.order_decisions
-        self.fighters = policy.fighters
+        self.commanded = policy.commanded
         self.heads, self.decisions = heads, decisions
         self._row = hidden_size + 1
         self.memory_size = (decisions - 1) * self._row

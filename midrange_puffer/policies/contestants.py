@@ -69,7 +69,7 @@ class Outsider:
     @property
     def fighters(self) -> int:
         """Number of fighters that it commands; 1: it flies a fighter."""
-        return getattr(self.flyer, "fighters", 1)
+        return getattr(self.flyer, "commanded", 1)
 
     @property
     def any_size(self) -> bool:
@@ -264,7 +264,7 @@ def player_for(
     if is_module(contestant):
         from midrange_puffer.policies.player import Player
 
-        if (fighters := getattr(contestant, "fighters", 1)) > 1:
+        if (fighters := getattr(contestant, "commanded", 1)) > 1:
             sizes = np.bincount(np.arange(num_envs) if teams is None else teams)
             for size in np.unique(sizes).tolist():
                 check_commands("a policy", fighters, size)

@@ -82,7 +82,7 @@ class ActorCritic(PolicyModule):
         self.actor, self.critic = actor, critic
         self.features, self.memory_size = actor.features, actor.memory_size
         self.is_continuous, self.action_size = actor.is_continuous, actor.action_size
-        self.order_decisions, self.fighters = actor.order_decisions, actor.fighters
+        self.order_decisions, self.commanded = actor.order_decisions, actor.commanded
         unused: Any = getattr(actor, "policy", actor)
         for parameter in unused.critic.parameters():
             nn.init.zeros_(parameter)

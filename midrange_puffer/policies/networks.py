@@ -138,7 +138,7 @@ class Policy(PolicyModule):
         levels = getattr(actions, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
         self.order_decisions = getattr(env, "order_decisions", 0)
-        self.fighters = getattr(env, "fighters", 1)
+        self.commanded = getattr(env, "fighters", 1)
         self.action_size = actions.shape[0]
         self.encoder = mlp(width, hidden_size, hidden_layers)
         if levels is None:
@@ -212,7 +212,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
         self.is_continuous, self.action_size = policy.is_continuous, policy.action_size
-        self.order_decisions, self.fighters = policy.order_decisions, policy.fighters
+        self.order_decisions, self.commanded = policy.order_decisions, policy.commanded
         initialise = getattr(policy, "initialise", None)
         if initialise is not None:
             initialise()  # again, because LSTMWrapper has overwritten all weights

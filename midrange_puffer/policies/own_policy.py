@@ -84,7 +84,7 @@ def make_own(policy_class: type[nn.Module], env: Spaces, **settings: object) -> 
     policy.is_continuous = not hasattr(env.single_action_space, "nvec")
     policy.action_size = env.single_action_space.shape[0]
     policy.order_decisions = getattr(env, "order_decisions", 0)
-    policy.fighters = getattr(env, "fighters", 1)
+    policy.commanded = getattr(env, "fighters", 1)
     policy.memory_size = getattr(policy, "memory_size", 0)
     return policy
 

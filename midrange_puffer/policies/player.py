@@ -50,7 +50,7 @@ class Player:
         threads: int = 1,
     ) -> None:
         self.policy = policy
-        self.fighters = getattr(policy, "fighters", 1)
+        self.fighters = getattr(policy, "commanded", 1)
         self.features = policy.features // self.fighters
         num_envs //= self.fighters
         self.any_size = getattr(policy, "any_size", False)

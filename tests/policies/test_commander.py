@@ -35,7 +35,7 @@ def commander(size: int = 2, seed: int = 3) -> torch.nn.Module:
 
 def test_c_and_torch_give_the_same_orders():
     policy = commander()
-    assert (policy.features, policy.action_size, policy.fighters) == (2 * FEATURES, 6, 2)
+    assert (policy.features, policy.action_size, policy.commanded) == (2 * FEATURES, 6, 2)
     seen = torch.rand(65, policy.features) * 2 - 1
     outputs, _ = policy.forward_eval(seen, {})
     wanted = torch.stack([logits.argmax(dim=1) for logits in outputs], dim=1).int()
@@ -130,7 +130,7 @@ def test_training_in_both_engines_with_a_pool(run, tmp_path):
     rows = runs.rows(run)
     assert all(np.isfinite(row["losses/policy_loss"]) for row in rows)
     policy, entries = load_policy(sorted(run.glob("model_*.pt"))[-1])
-    assert (entries["env"]["agents"], policy.fighters) == ("side", 2)
+    assert (entries["env"]["agents"], policy.commanded) == ("side", 2)
     assert entries["action_nvec"] == [6, 3, 3] * 2
     assert runs.resume(run, "--train.total-timesteps=20480", "--train.engine=torch") == 0
     lstm = [*COMMAND, "--base.rnn-name=Recurrent", "--env.opponent=self"]

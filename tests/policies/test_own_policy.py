@@ -282,7 +282,7 @@ def test_a_run_is_paid_its_own_reward_and_resumed(trained):
     row = last_told(trained)
     parts = [value for name, value in row.items() if name.startswith("environment/reward_")]
     assert row["environment/reward_standoff"] == 0  # 3 to 6 km apart
-    assert len(parts) == 6
+    assert len(parts) == 7
     assert sum(parts) == pytest.approx(row["environment/episode_return"], abs=1e-4)
     returns = [row[f"environment/episode_return{end}"] for end in ("_min", "", "_max")]
     assert returns == sorted(returns)
