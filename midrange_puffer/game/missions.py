@@ -69,7 +69,7 @@ def check_mission(values: Parameters) -> None:
         speed, of_whom = values["transport_speed"], "the transport is not"
     if farthest >= speed * values["time_limit"]:
         raise ValueError(
-            f"start_line_depth = {depth:g}: the line may be {farthest:g} m from the attackers, and "
-            f"{of_whom} faster than {speed:g} m/s: with time_limit = {values['time_limit']:g} it "
-            f"must be below {depth + speed * values['time_limit'] - farthest:g}"
+            f"time_limit = {values['time_limit']:g}: with start_line_depth = {depth:g} the line "
+            f"may be {farthest:g} m from the attackers, and {of_whom} faster than {speed:g} m/s; "
+            f"must be above {farthest / speed:g}"
         )
