@@ -6,7 +6,7 @@ from midrange_puffer import __version__
 from midrange_puffer.game.orders import ORDER
 from midrange_puffer.game.parameters import PARAMETERS, RULES_VERSION, SEATS
 from midrange_puffer.serve.commands import DECISION, FIRE
-from midrange_puffer.serve.fields import LIST_MEANINGS, LISTS, OWN
+from midrange_puffer.serve.fields import LIST_MEANINGS, LISTS, MISSION, OWN
 from midrange_puffer.serve.fights import SEATS_GIVEN, Fights
 
 MOST_WAIT = 30  # s, of a request for a later state
@@ -74,6 +74,13 @@ def describe_game(fights: Fights, side: int) -> dict[str, Any]:
                 "entries": {field.name: field.meaning for field in fields},
             }
             for name, (_, fields) in LISTS.items()
+        }
+        | {
+            "mission": {
+                "meaning": "in missions: the line, and the transport if it is known; null of the "
+                "dead and of the transport, which flies itself",
+                "entries": {field.name: field.meaning for field in MISSION},
+            }
         },
         "parameters": {
             row.name: {"value": game[row.name], "unit": row.unit, "meaning": row.meaning}

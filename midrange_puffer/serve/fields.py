@@ -79,6 +79,14 @@ class Body:
         share = {"x": c * ahead - s * left, "y": s * ahead + c * left, "z": up}[axis]
         return self.own[axis] + distance * share
 
+    def line_distance(self, name: str = "") -> float | None:
+        """Returns the distance to a mission's line [m], below 0 beyond it."""
+        return self.value(f"{name}line_range")
+
+    def of_transport(self, value: float | None) -> float | None:
+        """Returns a value of a mission's transport; None if it is not known."""
+        return value if self.is_set("transport_present") else None
+
     def time_to_go(self) -> float | None:
         """Returns the time to go [s]; None if it is MOST_TIME_TO_GO or more."""
         urgency = self.features["urgency"]
@@ -207,6 +215,35 @@ OWN_MISSILES = (
 RADARS = (
     BEARING,
     Field("tracks", "true: it tracks you; false: it searches", lambda b: b.is_set("tracked")),
+)
+# Of a mission, one entry.
+MISSION = (
+    Field(
+        "attacks",
+        "true: the own side attacks; false: it defends",
+        lambda b: b.features["attacks"] > 0,  # -1: it defends
+    ),
+    Field(
+        "bearing_deg",
+        "direction of the attack, straight across the line, from the nose; positive to the left",
+        lambda b: b.angle("line_"),
+    ),
+    Field("line_m", "distance to the line, below 0 beyond it", Body.line_distance),
+    Field(
+        "transport_bearing_deg",
+        "direction of the transport from the own nose, positive to the left",
+        lambda b: b.of_transport(b.angle("transport_")),
+    ),
+    Field(
+        "transport_range_m",
+        "range to the transport",
+        lambda b: b.of_transport(b.value("transport_range")),
+    ),
+    Field(
+        "transport_line_m",
+        "distance of the transport to the line",
+        lambda b: b.of_transport(b.line_distance("transport_")),
+    ),
 )
 # Parts of the state that are lists: the rows of the observation, and the fields of each entry.
 LISTS: dict[str, tuple[str, tuple[Field, ...]]] = {

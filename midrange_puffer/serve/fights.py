@@ -329,8 +329,15 @@ class Fights:
         return [seat for seat in self._living() if self._given.get(self.seats[seat], -1) < least]
 
     def _living(self) -> list[str]:
-        alive = self._session.sim.core.read("fighter")["alive"][0]
-        return [seat for seat, fighter in self.seats.items() if alive[fighter]]
+        """Returns the seats that take controls: a transport flies itself."""
+        alive, transport = self._session.sim.core.read("fighter")["alive"][0], self._transport()
+        return [
+            seat for seat, fighter in self.seats.items() if alive[fighter] and fighter != transport
+        ]
+
+    def _transport(self) -> int | None:
+        line = self._session.paths.line
+        return None if line is None else line.transport
 
     def _check_served(self) -> None:
         """Raises RefusedError after `close`, which has counted the open fight and written it."""
@@ -343,6 +350,9 @@ class Fights:
             message = (
                 f'fight {now} is over; POST /fights {{"fight": {now + 1}}} begins the next one'
             )
+            raise RefusedError(HTTPStatus.CONFLICT, message)
+        if self.seats[seat] == self._transport():
+            message = f"{seat} is the transport of this fight, which flies itself"
             raise RefusedError(HTTPStatus.CONFLICT, message)
         if seat not in self._living():
             raise RefusedError(HTTPStatus.CONFLICT, f"{seat} is dead until the next fight")

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from midrange_puffer.game.missions import without_mission
 from midrange_puffer.game.observation import FEATURES, STG_FEATURES, features_of
 from midrange_puffer.game.parameters import (
     FULL,
@@ -27,12 +28,13 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.records import DRAW, RED_WINS, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.crews import copy_bodies
-from midrange_puffer.serve.fields import LISTS, LOADED, Body, Field
+from midrange_puffer.serve.fields import LISTS, LOADED, MISSION, Body, Field
 
 DIGITS = 3  # after the point
 _NUMBERED = re.compile(rf"({'|'.join(row for row, _ in LISTS.values())})_(\d+)_(\w+)")
 # The body and the name within it of the features that are named otherwise.
 _ENEMY, _RADAR, _OWN = ("enemy", 1), ("radar", 1), ("own", 1)
+_MISSION = ("mission", 1)
 _RENAMED = {
     "own_aspect_ahead": (_ENEMY, "aspect_ahead"),
     "own_aspect_left": (_ENEMY, "aspect_left"),
@@ -46,7 +48,7 @@ _RENAMED = {
     **{f"receiver_{name}": (_RADAR, name) for name in ("searched", "tracked", "ahead", "left")},
 }
 # A body is there if one of these features of it is set.
-_PRESENT = ("present", "alive", "live", "memory", "searched", "tracked")
+_PRESENT = ("present", "alive", "live", "memory", "searched", "tracked", "line_nearness")
 
 
 class Reader:
@@ -65,10 +67,11 @@ class Reader:
         # The core has the launch zones of this game in another observation.
         self._zones: Simulation | None = None
         if plane and sim.parameters["sensing"] == FULL:
-            self._zones = Simulation(1, observation="stg", **sim.parameters)
-            self._features = STG_FEATURES
+            self._zones = Simulation(1, observation="stg", **without_mission(sim.parameters))
+            self._features = features_of(observed("stg", sim.parameters))
         self._places = [_place(feature.name) for feature in self._features]
         rows = {kind for (kind, _), _ in self._places}
+        self._has_mission = _MISSION[0] in rows
         self._lists = {part: entry for part, entry in LISTS.items() if entry[0] in rows}
 
     def state(self, fighter: int) -> dict[str, Any]:
@@ -76,10 +79,13 @@ class Reader:
         sim = self._sim
         own = {name: values[0, fighter].item() for name, values in sim.fighters.items()}
         bodies = self._bodies(fighter, own)
-        lists = {
+        lists: dict[str, Any] = {
             part: [_entry(fields, body) for body in bodies[row]]
             for part, (row, fields) in self._lists.items()
         }
+        if self._has_mission:
+            missions = [_entry(MISSION, body) for body in bodies[_MISSION[0]]]
+            lists["mission"] = missions[0] if missions else None
         seconds = sim.time[0].item() * sim.parameters["physics_dt"]
         return {
             "seat": self._names[fighter],
@@ -104,7 +110,8 @@ class Reader:
         if self._zones is not None:
             copy_bodies(self._sim, self._zones)
             zones = self._zones.observe()[0, fighter, len(FEATURES) :]
-            seen = [*seen[: len(FEATURES)], *zones]
+            mission = seen[len(seen) - (len(self._features) - len(STG_FEATURES)) :]
+            seen = [*seen[: len(FEATURES)], *zones, *mission]
         values: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
         scales: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
         for (place, name), feature, number in zip(self._places, self._features, seen, strict=True):
@@ -142,6 +149,8 @@ def _place(feature: str) -> tuple[tuple[str, int], str]:
         return (kind, int(number)), name
     if feature in _RENAMED:
         return _RENAMED[feature]
+    if feature.startswith("mission_"):
+        return _MISSION, feature.removeprefix("mission_")
     if feature.startswith("enemy_"):
         return _ENEMY, feature.removeprefix("enemy_")
     return _OWN, feature

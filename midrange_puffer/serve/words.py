@@ -15,6 +15,8 @@ def describe(state: Mapping[str, Any]) -> str:
         return f"The fight is over after {state['time_s']:.0f} s. {ENDS[state['result']]}."
     if not state["own"]["alive"]:
         return "You are dead. The fight goes on."
+    if state.get("mission", {}) is None:
+        return "You are the transport, which flies itself."
     sentences = [_own(state["own"], state["time_left_s"]), _enemies(state)]
     if inbound := state.get("inbound"):
         verb = "flies" if len(inbound) == 1 else "fly"
@@ -30,6 +32,8 @@ def describe(state: Mapping[str, Any]) -> str:
         verb = "is" if len(missiles) == 1 else "are"
         subject = f"{len(missiles)} of your missiles {verb} in the air"
         sentences.append(f"{subject}, {_nearest(missiles)}.")
+    if mission := state.get("mission"):
+        sentences.append(_mission(mission))
     return " ".join(sentences)
 
 
@@ -41,6 +45,15 @@ def _own(own: Mapping[str, Any], left: float) -> str:
         f"You fly at {own['speed_m_s']:.0f} m/s{height} with {own['missiles']} "
         f"missile{'' if own['missiles'] == 1 else 's'} left{ready}; {left:.0f} s remain."
     )
+
+
+def _mission(mission: Mapping[str, Any]) -> str:
+    """Returns a sentence about the line of a mission."""
+    part, away = "attacks" if mission["attacks"] else "defends", mission["line_m"]
+    if away is None:
+        return f"Your side {part} the line."
+    place = "beyond it" if away < 0 else "before it"
+    return f"Your side {part} the line; you are {_km(abs(away))} {place}."
 
 
 def _enemies(state: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PARAMETERS
 from midrange_puffer.serve import server as http_server
 from midrange_puffer.serve.description import RESOURCES, STATE
-from midrange_puffer.serve.fields import LISTS, OWN
+from midrange_puffer.serve.fields import LISTS, MISSION, OWN
 from midrange_puffer.serve.server import MOST_BODY, MOST_CONNECTIONS, Server
 
 CONTROLS = "/seats/red_0/controls"
@@ -396,9 +396,10 @@ def test_the_page_names_everything_that_there_is():
     errors = page.partition("| status | reason |")[2].partition("## The state")[0]
     assert {int(number) for number in re.findall(r"\b4\d\d\b", errors)} == numbers
     entries = {field.name for _, fields in LISTS.values() for field in fields}
+    entries |= {field.name for field in MISSION}
     table = page.partition("\n## The state\n")[2].partition("\nThe numbers come")[0]
     named = set(re.findall(r"`(\w+)`", table))
     values = {"null", "win", "draw", "loss", "radar", "memory", "link"}
-    assert named == {*STATE, "own", *LISTS, *entries, *OWN, *values}
+    assert named == {*STATE, "own", "mission", *LISTS, *entries, *OWN, *values}
     for resource in RESOURCES:
         assert f"`{resource.replace('SEAT', 'red_0').replace('SIDE', 'red')}`" in page

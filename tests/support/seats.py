@@ -17,6 +17,7 @@ GAMES = {
     "sensors with height": {"sensing": "radar", "dimensions": 3},
     "height": {"dimensions": 3},
     "loads": {"dimensions": 3, "red_missiles": "medium:3,short:2"},
+    "mission": {"mission": "line", "attacker": "red", "start_line_depth": 30_000},
     "teams": {"red_size": 2, "blue_size": 3},
     "teams with height": {"dimensions": 3, "red_size": 2, "blue_size": 2},
     "teams with sensors": {"red_size": 2, "blue_size": 2, "sensing": "radar"},
