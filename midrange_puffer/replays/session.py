@@ -3,9 +3,8 @@
 Policies decide every `substeps` physics steps (0.5 s), which is slow for a human. A fight with a
 human has a decision every physics step. A policy in it acts every `substeps` steps, as in
 training, and holds its rudder and throttle in between; its orders are flown anew at every step.
-Scripted pilots, whose rules do not depend
-on decisions, act at every step. A fight without a human is flown as configured: a seed gives the
-same fight that `plot` draws.
+Scripted pilots, whose rules do not depend on decisions, act at every step. A fight without a human
+is flown as configured: a seed gives the same fight that `plot` draws.
 
 In teams a human flies one fighter of a side, and may take over another at any time. Each fighter
 has a wingman: the pilot or policy that flies it while the human does not.
@@ -181,7 +180,11 @@ class Session:
         sides = self._pilots[: sizes[0]], self._pilots[sizes[0] :]
         # Simulation adds the rest of the game to the name.
         observation = "stg" if _core.parts_of(observation)[0] == "stg" else "default"
-        self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
+        # The permission "tight" of an order fires by the envelope.
+        may_order = AGENT in flown_by or any(getattr(c, "order_decisions", 0) for c in flown_by)
+        self.sim = Simulation(
+            1, self._seed, *sides, observation=observation, envelope=may_order, **self._game
+        )
 
     def _make_crews(self) -> list[PlayerCrew | PilotCrew]:
         """Returns the crews of all agents that no human flies."""

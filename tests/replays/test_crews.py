@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+import torch
 from policies import random_policy
 from team_fights import sized
 
 from midrange_puffer import Simulation
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import team_rows
+from midrange_puffer.game.observation import spaces_of, team_rows
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.targets import enemies_of, nearest_nose, shot_at
 from midrange_puffer.policies.contestants import load_contestant
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.replays.crews import PilotCrew
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, Session
@@ -210,3 +212,16 @@ def test_a_session_flies_the_fight_that_is_measured():
 def test_contestants_that_do_not_fit_are_refused(contestants, message):
     with pytest.raises(UsageError, match=message):
         Session(contestants(), **sized(2, 2))
+
+
+def test_orders_of_a_policy_fire_tight_whoever_flies_the_other_side():
+    policy = make_policy(spaces_of("default", "orders"), {"hidden_size": 16}).eval()
+    with torch.no_grad():
+        policy.actor.weight.zero_()
+        policy.actor.bias.zero_()
+        policy.actor.bias[[0, 4 + 1]] = 100  # commit tight
+    session = Session((policy, "straight"))
+    while not session.over:
+        session.step()
+    assert session.replay().orders[0].words == "commit tight"
+    assert session.paths.missiles

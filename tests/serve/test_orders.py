@@ -38,6 +38,18 @@ def test_a_fight_by_orders_is_that_of_the_simulation_bit_for_bit(tmp_path):
     assert words == [(0, "commit free"), (5, "crank hold"), (9, "cold hold")]
 
 
+@pytest.mark.parametrize("game", [{}, TWOS])
+def test_tight_fires_inside_r_nez_whoever_flies_the_other_side(game):
+    fights = serve(blue="straight", game=game)
+    state = fights.command_side(
+        0, {"decision": 0, "seats": {seat: {"order": "commit tight"} for seat in fights.seats}}
+    )
+    while state["seats"]["red_0"]["own"]["missiles"] == 6:
+        seats = {seat: {} for seat in state["waiting_for"]}
+        state = fights.command_side(0, {"decision": state["decision"], "seats": seats})
+    assert state["seats"]["red_0"]["result"] is None
+
+
 def test_controls_end_an_order_and_an_order_ends_controls():
     fights = serve()
     state = fights.command("red_0", {"decision": 0, "rudder": 0.5, "throttle": 0.25})
