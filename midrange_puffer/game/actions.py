@@ -24,7 +24,7 @@ class Controls:
         dimensions: 2 or 3.
         names: of the controls, in their order; the last one is fire.
         lowest, highest: their limits, float32 [controls]. The rudder is positive left, the climb
-            positive up; fire is a shot if above 0.5. With a load fire is the number of a type in
+            positive up; fire is a shot if above 0.5. With a loadout fire is the number of a type in
             it, from 1, rounded.
         kinds: types of missiles that a fighter may carry.
     """

@@ -224,7 +224,7 @@ class Simulation(Readings):
         self._core.set_fighter(env, fighter, state)
 
     def _types_carried(self, fighter: int) -> int:
-        """Returns the number of types of missiles in a fighter's load."""
+        """Returns the number of types of missiles in a fighter's loadout."""
         side = int(operator.index(fighter) >= sizes_of(self.parameters)[0])
         return len(loadouts_of(self.parameters)[side])
 

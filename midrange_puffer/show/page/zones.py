@@ -21,7 +21,7 @@ class Shot(NamedTuple):
     Attributes:
         own, enemy: Flights of the launcher and the target.
         side: The launcher's side.
-        kind: The place of the missile's type in the launcher's load.
+        kind: The place of the missile's type in the launcher's loadout.
         target: The target's number.
     """
 

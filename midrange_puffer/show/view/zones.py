@@ -30,7 +30,7 @@ class Zones(Protocol):
 
         Args:
             shooter, enemy: The launcher and its target.
-            kind: The place of the missile's type in the launcher's load.
+            kind: The place of the missile's type in the launcher's loadout.
             time: Of the fight [s].
         """
         ...
