@@ -17,7 +17,7 @@ import numpy as np
 
 from midrange_puffer import __version__
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.orders import NONE, heads_of, parse_order
+from midrange_puffer.game.orders import NONE, heads_of, in_words, parse_order
 from midrange_puffer.game.parameters import (
     FIRST_RULES,
     PARAMETERS,
@@ -53,6 +53,7 @@ HEADER = {
 
 
 ORDERS = "orders"  # entry of the header, where an agent gave orders
+MOST_WORDS = 80  # characters of an order
 
 
 class Ordered(NamedTuple):
@@ -196,7 +197,7 @@ def orders_of(header: Mapping[str, Any], parameters: Parameters) -> tuple[Ordere
     orders = []
     for entry in entries:
         kinds = [type(value) for value in entry] if type(entry) is list else []
-        if kinds != [int, int, str]:
+        if kinds != [int, int, str] or len(entry[2]) > MOST_WORDS:
             raise ReplayError(
                 f"its header has the order {reprlib.repr(entry)}, not [decision, fighter, words]"
             )
@@ -208,8 +209,8 @@ def orders_of(header: Mapping[str, Any], parameters: Parameters) -> tuple[Ordere
                 "decision of this fight"
             )
         try:
-            if order.words != NONE:
-                parse_order(order.words, heads)
+            if order.words != NONE:  # the words that a recorder writes: no other spaces
+                order = order._replace(words=in_words(parse_order(order.words, heads), heads))
         except ValueError as error:
             raise ReplayError(f"its header: {error}") from None
         orders.append(order)

@@ -75,7 +75,7 @@ def test_a_rewound_recording_drops_the_later_orders():
         ([[0, 2, "cold"]], "of no fighter"),
         ([[0, 0, "crnk"]], "did you mean .crank"),
         ([[0, 0, "notch"]], "notch needs sensing = radar"),
-        ([[0, 0, "x" * 10**6]], "its header"),
+        ([[0, 0, "x" * 10**6]], r"^.{,300}$"),
     ],
 )
 def test_a_file_with_orders_of_no_such_fight_is_refused(orders, message):
