@@ -15,6 +15,7 @@ from midrange_puffer.config.sections import ExperienceBufferConfig
 from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
 from midrange_puffer.game.parameters import (
     FIGHTER,
+    OBSERVED,
     PARAMETERS,
     SELF,
     checked_agents,
@@ -95,6 +96,28 @@ def check_sizes(config: Config) -> None:
                 f"{where}: {short_name(policy_name)} is made for what is observed in [env], "
                 f"where the larger side is of {larger}; only the package's policies fly in teams "
                 f"of any size"
+            )
+
+
+def check_observations(config: Config) -> None:
+    """Checks that one policy sees and controls the fighters of all stages, their number aside.
+
+    Raises:
+        ConfigError: A stage has another observation than [env].
+    """
+    here = observed(config.env.observation, config.env)
+    for stage in stage_names(config):
+        env = stage_config(config, stage).env
+        changed = [name for name in OBSERVED if env[name] != config.env[name]]
+        try:
+            there = observed(env.observation, env)
+        except ValueError as error:
+            raise ConfigError(f"[{STAGE}{stage}] env.{error}") from None
+        if there != here:
+            keys = ", ".join(f"env.{name} = {env[name]}" for name in changed)
+            raise ConfigError(
+                f"[{STAGE}{stage}] {keys}: agents would observe {there}, and the policy of [env] "
+                f"is made for {here}; set it in [env]"
             )
 
 

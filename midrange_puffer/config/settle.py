@@ -6,7 +6,13 @@ import math
 from dataclasses import replace
 
 from midrange_puffer import _core
-from midrange_puffer.config.checks import check_agents, check_critic, check_sizes, check_training
+from midrange_puffer.config.checks import (
+    check_agents,
+    check_critic,
+    check_observations,
+    check_sizes,
+    check_training,
+)
 from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
@@ -64,6 +70,7 @@ def settle(config: Config, machine: Machine) -> Config:
     _check_population(config, machine)
     _check_looks(config)
     check_sizes(config)
+    check_observations(config)
     check_agents(config)
     check_critic(config)
     _say_critic(config)

@@ -199,6 +199,14 @@ def test_stages_are_settled_each_for_itself():
             ["--curriculum.first.env.opponent=self,weave", "--curriculum.first.env.num-envs=1"],
             ["[curriculum.first]", "num_envs = 1", "at least 2"],
         ),
+        (
+            ["--curriculum.third.env.mission=line"],
+            ["[curriculum.third] env.mission = line", "default+mission", "made for default;"],
+        ),
+        (
+            ["--curriculum.third.env.dimensions=3"],
+            ["[curriculum.third] env.dimensions = 3", "observe height", "made for default;"],
+        ),
     ],
 )
 def test_a_stage_that_does_not_fit_is_refused_by_name(words, parts):
