@@ -15,7 +15,7 @@ from midrange_puffer.contest.match import (
     tally,
 )
 from midrange_puffer.contest.ratings import covariance_within, score_interval
-from midrange_puffer.game.parameters import has_height, loadouts_of, resolve, sizes_of
+from midrange_puffer.game.parameters import ESCORT, has_height, loadouts_of, resolve, sizes_of
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.shot_classes import LaunchLog
 from midrange_puffer.policies.contestants import find_contestant
@@ -179,8 +179,11 @@ def summarize_wins(
     for name, own in (("policy", seats), ("opponent", 1 - seats)):
         rows = np.arange(len(both))
         fired = both["shots"][rows, own]
-        loadouts = [sum(loadout) for loadout in loadouts_of(parameters)]
-        carried = np.array(loadouts)[own] * np.array(sizes_of(parameters))[own]
+        loadouts = np.array([sum(loadout) for loadout in loadouts_of(parameters)])
+        armed = np.array(sizes_of(parameters))[own]
+        if parameters["mission"] == ESCORT:
+            armed = armed - (both["attacker"] == 1 + own)  # a transport carries no missiles
+        carried = loadouts[own] * armed
         shots, far = int(fired.sum()), float(both["launch_range"][rows, own].sum(dtype=float))
         sides[name] = {
             "shots": float(fired.mean()),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from midrange_puffer.game.parameters import SEATS, has_mission, sizes_of
+from midrange_puffer.game.parameters import ESCORT, SEATS, has_mission, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 RED_WINS, DRAW = 1, 3  # values of MrOutcome; 2 is blue's win
@@ -105,5 +105,7 @@ def _mission_words(sim: Simulation, env: int, outcome: int) -> str:
     elif sim.truncated[env]:
         how = "the line holds until the end"
     else:
-        how = "the transport is lost" if sim.parameters["mission"] == "escort" else "the line holds"
+        escorts = sim.parameters["mission"] == ESCORT
+        is_lost = escorts and not (alive[:red] if attacker == 0 else alive)[-1]
+        how = "the transport is lost" if is_lost else "the line holds"
     return f"{SEATS[outcome - 1]} wins: {how}"

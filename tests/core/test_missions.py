@@ -9,6 +9,7 @@ from scenes import BLUE_WINS, OPEN, RED_WINS
 from team_fights import record
 
 from midrange_puffer import Simulation, _core, features_of
+from midrange_puffer.contest.evaluation import fight, summarize_wins
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import check_flies, check_sees, is_of_mission
 from midrange_puffer.game.parameters import observed, resolve, sizes_of
@@ -340,6 +341,17 @@ def test_no_two_games_have_observations_of_the_same_length():
                     lengths.setdefault(count, set()).add((name, size))
                     assert is_of_mission(count) == (mission != "fight")
     assert all(len(games) == 1 for games in lengths.values())
+
+
+def test_reports_of_wins_know_that_a_transport_has_no_missiles():
+    """With red's transport two of red's three fighters, and blue's two, carry six missiles each."""
+    game = resolve(ESCORT, teams=True)
+    as_red, as_blue = fight("ace", "straight", 32, 1, False, lambda count: None, parameters=game)
+    nobody = as_red[:0]
+    for records in ([as_red, nobody], [nobody, as_blue]):
+        won = summarize_wins(records, game)
+        for side in ("policy", "opponent"):
+            assert won[side]["shots"] + won[side]["left"] == pytest.approx(2 * 6)
 
 
 def test_policies_of_other_missions_are_refused():
