@@ -249,9 +249,9 @@ typedef struct {
 #define MR_SUM(a, b) (a##x * b##x + a##y * b##y)
 #endif
 
-// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target, or homes on its
-// jammer; it remembers the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
-// three.
+// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target, or homes on
+// its jammer; it remembers the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles
+// with none of the first three.
 static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
                              int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;

@@ -473,9 +473,8 @@ static inline void mr_zero(float *row, int32_t from, int32_t to) {
 }
 
 // Finds the lanes in which a fighter observes: where it lives, and is not a transport.
-static inline void mr_find_observers(const MrSim *sim, const MrBlock *b, int32_t fighter, int32_t out[MR_LANES]) {
+static inline void mr_find_observers(const MrBlock *b, int32_t fighter, int32_t out[MR_LANES]) {
   const MrFighter *own = &b->fighters[fighter];
-  (void)sim;
   MR_FOR_LANES(i) out[i] = own->alive[i] & (own->pilot[i] != MR_PILOT_transport);
 }
 
@@ -496,7 +495,7 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
   bool senses = view->picture != NULL;
   const int32_t *first = view->first;
   MR_ALIGNED int32_t observes[MR_LANES];
-  mr_find_observers(sim, view->b, fighter, observes);
+  mr_find_observers(view->b, fighter, observes);
   int32_t side = mr_side(sim, fighter), enemies = mr_size(sim, !side);
   int32_t allies_end = first[MR_ROW_ALLY] + (mr_size(sim, side) - 1) * (senses ? MR_ALLY_WIDTH : MR_OTHER_WIDTH);
   int32_t enemies_end = first[MR_ROW_ENEMY] + enemies * (senses ? MR_TRACK_WIDTH : MR_OTHER_WIDTH);

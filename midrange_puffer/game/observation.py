@@ -142,25 +142,6 @@ def sensing_of(rows: Iterable[Rows]) -> str:
     return RADAR if any(row.kind == HEARD for row in rows) else FULL
 
 
-@cache
-def _sides() -> dict[int, int]:
-    """Returns the size of a side by the number of features that its commander observes."""
-    sizes = {}
-    for (sensing, dimensions), size in product(_OF_TEAMS, range(2, _core.MAX_SIDE + 1)):
-        last = team_rows(size, size, sensing, dimensions)[-1]
-        sizes[size * (last.place + last.rows * last.features)] = size
-    return sizes
-
-
-def fighters_of(features: int) -> int:
-    """Returns the number of fighters that an agent commands, by its number of features.
-
-    A commander observes what each fighter of its side does, one after another; dead ones observe
-    zeros. Others command one fighter. No two observations have the same number of features.
-    """
-    return _sides().get(features, 1)
-
-
 OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_alive")
 
 

@@ -83,8 +83,8 @@ OBSERVED: tuple[str, ...] = (
 )
 FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
-# Rows of sensors that are 0 without noise and without jammers.
 FIGHT, LINE, ESCORT = PARAMETERS["mission"].choices
+# Rows of sensors that are 0 without noise and without jammers.
 NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
 JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")
 OPTIONS: dict[str, Option] = {

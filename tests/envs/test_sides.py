@@ -1,13 +1,10 @@
 """Agents that are sides: the same fights as those of fighters, with the side's reward."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
-from midrange_puffer import Midrange, _core
+from midrange_puffer import Midrange
 from midrange_puffer.envs.own_reward import Decision
-from midrange_puffer.game.observation import features_of, fighters_of, rows_of
 
 FLIES = {"action_mode": "orders", "time_limit": 31.5, "start_range_max": 30_000}
 GAMES = {
@@ -57,23 +54,6 @@ def test_a_side_is_its_fighters_one_after_another(game):
     assert dead > 0 or game == "height"
     assert sides.masks.all()
     assert sides.state_hash() == fighters.state_hash()
-
-
-def test_the_number_of_features_tells_a_commander():
-    counts = [len(features_of(name)) for name in ("default", "stg", "radar")]
-    counts += [len(features_of(name)) for name in (*_core.HEIGHTS, *_core.RADAR_HEIGHTS)]
-    assert {fighters_of(count) for count in counts} == {1}
-    sizes, teams = range(2, _core.MAX_SIDE + 1), _core.TEAMS
-    of_fighters = [len(features_of(name, size, size)) for name, size in product(teams, sizes)]
-    assert {fighters_of(count) for count in of_fighters} == {1}
-    for (name, size), count in zip(product(teams, sizes), of_fighters, strict=True):
-        assert fighters_of(size * count) == size, name
-        assert rows_of(size * count) == ()
-    commanders = [
-        size * count for (_, size), count in zip(product(teams, sizes), of_fighters, strict=True)
-    ]
-    every = counts + of_fighters + commanders
-    assert len(set(every)) == len(every) - (len(counts) - len(set(counts)))
 
 
 class Paid(Midrange):
