@@ -1,4 +1,4 @@
-"""What noise and jammers cost: hits and scores of pairs of pilots, with sensors.
+"""The cost of noise and jammers: hits and scores of pairs of pilots, with sensors.
 
     python benchmarks/uncertainty.py [--engagements 600] [--dimensions 2 3]
 

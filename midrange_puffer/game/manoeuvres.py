@@ -1,4 +1,4 @@
-"""What each fighter does, in the words of the orders: from the geometry of its path alone.
+"""The doings of each fighter, in the words of the orders: from the geometry of its path alone.
 
 So the words are the same for pilots, policies and humans, whatever flew the fighter. A fighter's
 course is named by the angle between its nose and the line to what it flies by: an inbound missile
@@ -89,7 +89,7 @@ def manoeuvres(paths: Paths) -> list[Held]:
 
 
 class Doings:
-    """What the fighters of an engagement do, while its paths grow or are cut back.
+    """The doings of an engagement's fighters, while its paths grow or are cut back.
 
     Args:
         paths: of the engagement.

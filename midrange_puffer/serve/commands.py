@@ -1,4 +1,4 @@
-"""What a seat may be given for a decision: controls, or an order in words; and their checks."""
+"""The commands of a seat for a decision: controls, or an order in words; and their checks."""
 
 import json
 from collections.abc import Mapping

@@ -302,7 +302,7 @@ def test_the_transport_as_it_is_seen(dimensions):
 
 @EACH_DIMENSION
 def test_an_enemy_observes_no_transport_without_a_track(dimensions):
-    """Where it is then changes nothing; once there is a track it does."""
+    """Its place then changes nothing; once there is a track it does."""
     game = ESCORT | {"dimensions": dimensions, "sensing": "radar"}
     game |= {"start_range_min": 200_000, "start_range_max": 200_000, "time_limit": 3_000}
     sims = [Simulation(1, seed=4, **game) for _ in range(2)]

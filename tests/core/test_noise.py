@@ -108,7 +108,7 @@ def test_the_errors_of_a_measurement_have_their_distribution(dimensions, distanc
 
 
 def test_the_random_numbers_are_nearly_normal_and_independent():
-    """Of both fighters, and of one time and the next."""
+    """Errors of both fighters, and of one time and the next, do not correlate."""
     sim = scene(COUNT, 50_000, 20, -20)  # both see each other
     red, blue = errors(sim, RED)["along"], errors(sim, BLUE)["along"]
     for values in (red, blue):

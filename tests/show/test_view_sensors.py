@@ -321,7 +321,7 @@ def test_the_truth_is_hidden_again_who_goes_back():
 
 
 def test_a_circle_shows_how_uncertain_a_track_is():
-    """Of the radius of its standard deviation, and none without noise."""
+    """The radius is the standard deviation; there is no circle without noise."""
     noisy = {"radar_noise_bearing_deg": 10, "radar_noise_range": 5_000}
     sim = Simulation(1, 1, "shooter", "shooter", sensing="radar", **noisy)
     paths = Paths(sim)

@@ -38,7 +38,7 @@ def numbers(draws: Sequence[int], time: int, contact: int) -> list[float]:
 
 @dataclass
 class Measurement:
-    """What a radar measures: place, direction and speed, and the variances of their errors."""
+    """A measurement of a radar: place, direction and speed, and the variances of their errors."""
 
     place: np.ndarray
     line: np.ndarray

@@ -1,4 +1,4 @@
-"""What a page shows of a fight besides its paths: the truth, or what one side knows."""
+"""The picture that a page shows of a fight besides its paths: the truth, or a side's knowledge."""
 
 import numpy as np
 
