@@ -199,6 +199,24 @@ def runs_parser(doc: str, mode: str, ini: str) -> argparse.ArgumentParser:
     return parser
 
 
+def parse_runs(parser: argparse.ArgumentParser, name: str) -> tuple[argparse.Namespace, list[str]]:
+    """Parses the options of a benchmark whose runs, report and picture are in the folder `name`.
+
+    Returns:
+        The options, with `out`, `json` and `png` whose folders exist, and the overrides of the
+        configuration.
+    """
+    parser.add_argument("--out", default=f"experiments/{name}", help="folder of the runs")
+    parser.add_argument("--json", help=f"the report, instead of {name}.json in that folder")
+    parser.add_argument("--png", help=f"the picture, instead of {name}.png in that folder")
+    options, overrides = parser.parse_known_args()
+    options.json = options.json or str(Path(options.out, f"{name}.json"))
+    options.png = options.png or str(Path(options.out, f"{name}.png"))
+    for path in (options.json, options.png):
+        open_folder(Path(path).parent)  # now: the runs take long
+    return options, overrides
+
+
 def print_machine(report: Mapping[str, object]) -> None:
     """Prints the result of `machine` on a line."""
     words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import machine, print_machine, print_table, runs_parser
+from common import machine, parse_runs, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.config.key import check_even
@@ -63,7 +63,7 @@ class Curve:
 
 
 def main() -> None:
-    """Trains or take runs, evaluates them, report."""
+    """Trains or takes runs, evaluates them, and reports."""
     options, overrides = _parse()
     check_even(options.episodes)
     # From the start of each process to the start of training; unknown, and left out, with --runs.
@@ -81,7 +81,7 @@ def main() -> None:
         for (run, start), of in zip(runs.items(), curves, strict=True)
     ]
     _print(report)
-    write_json(str(options.json), report)
+    write_json(options.json, report)
     save_figure(draw(curves, [*runs.values()]), options.png)
     print(f"{options.json}, {options.png}")
 
@@ -200,10 +200,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument(
         "--runs", nargs="+", default=[], help="report on these run folders instead of training"
     )
-    parser.add_argument("--out", default="experiments/learn", help="folder of the runs trained")
-    parser.add_argument("--json", default="experiments/learn/learn.json")
-    parser.add_argument("--png", default="experiments/learn/learn.png")
-    return parser.parse_known_args()
+    return parse_runs(parser, "learn")
 
 
 def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tuple[Path, float]]:

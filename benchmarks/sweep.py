@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from common import machine, print_machine, print_table, runs_parser
+from common import machine, parse_runs, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.config.reading import load_config
@@ -108,10 +108,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--trials", type=int, default=24, help="of each sweep")
     parser.add_argument("--seeds", type=int, default=2, help="sweeps of each method")
     parser.add_argument("--steps", type=int, default=1_500_000, help="length of a trial")
-    parser.add_argument("--out", default="experiments/sweep-benchmark", help="folder of the sweeps")
-    parser.add_argument("--json", default="experiments/sweep-benchmark/sweep.json")
-    parser.add_argument("--png", default="experiments/sweep-benchmark/sweep.png")
-    return parser.parse_known_args()
+    return parse_runs(parser, "sweep-benchmark")
 
 
 def _run_side_by_side(options: argparse.Namespace, overrides: Sequence[str], seed: int) -> None:
