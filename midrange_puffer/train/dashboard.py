@@ -13,7 +13,13 @@ from rich.text import Text
 
 from midrange_puffer.names import shown
 from midrange_puffer.train.curriculum import format_stage
-from midrange_puffer.train.loggers import Logger, OpponentScore, RecentScores, format_duration
+from midrange_puffer.train.loggers import (
+    Logger,
+    OpponentScore,
+    RecentScores,
+    TimeLeft,
+    format_duration,
+)
 
 LEAST_WIDTH, LEAST_HEIGHT = 100, 30  # of the terminal
 INTERVAL = 0.25  # s between two pictures, at least
@@ -70,6 +76,7 @@ class Dashboard(Logger):
     def __init__(self, console: Console, name: str, total_steps: int, stages: Sequence[str]):
         self._name, self._total_steps, self._stages = name, total_steps, stages
         self._scores = RecentScores()
+        self._left, self._left_text = TimeLeft(total_steps), ""
         self._metrics: Mapping[str, float] = {}
         self._drawn = 0.0
         # It is not drawn by a thread: environments may be forked at any time.
@@ -91,6 +98,7 @@ class Dashboard(Logger):
     def log(self, metrics: Mapping[str, float], step: int) -> None:
         """Draws it, if it is due."""
         self._scores.log(metrics, step)
+        self._left_text = self._left.text(metrics)
         # A rating is not in every row, so older values are kept.
         self._metrics = {**self._metrics, **metrics}
         if time.monotonic() >= self._drawn + INTERVAL:
@@ -112,7 +120,7 @@ class Dashboard(Logger):
         line.add_column(ratio=1)
         for _ in range(3):
             line.add_column(no_wrap=True)
-        left = f", {format_duration((total - steps) / speed)} left" if speed > 0 else ""
+        left = f", {self._left_text}" if self._left_text else ""
         line.add_row(
             ProgressBar(total, min(steps, total)),
             f"{steps / 1e6:.2f} of {total / 1e6:.2f} M steps",

@@ -71,6 +71,29 @@ class Loggers:
             logger.close(str(model_path or ""))
 
 
+class TimeLeft:
+    """The time that a run still takes, by its mean speed since the first row.
+
+    The speed of one row does not do: some rows include a rating or replays.
+
+    Args:
+        total_steps: of the run.
+    """
+
+    def __init__(self, total_steps: int) -> None:
+        self._total_steps = total_steps
+        self._first: tuple[float, float] | None = None  # steps and uptime of the first row
+
+    def text(self, metrics: Metrics) -> str:
+        """Returns it after a row, as "3m05s left"; to be called with every row."""
+        steps, uptime = metrics["agent_steps"], metrics["uptime"]
+        if self._first is None:
+            self._first = steps, uptime
+        done, seconds = steps - self._first[0], uptime - self._first[1]
+        speed = done / seconds if done > 0 and seconds > 0 else metrics["SPS"]
+        return f"{format_duration((self._total_steps - steps) / speed)} left" if speed > 0 else ""
+
+
 class Console(Logger):
     """One printed line a row, for small terminals and for output to a file.
 
@@ -88,14 +111,16 @@ class Console(Logger):
         self, total_steps: int, stages: Sequence[str] = (), width: int = LINE_WIDTH
     ) -> None:
         self._total_steps, self._stages, self._width = total_steps, stages, width
+        self._left = TimeLeft(total_steps)
         self._printed = 0.0
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Prints the line, if one is due."""
+        left = self._left.text(metrics)
         wanted = step >= self._total_steps or "league/rating" in metrics
         if wanted or time.monotonic() >= self._printed + self.INTERVAL:
             self._printed = time.monotonic()
-            print(format_line(metrics, self._total_steps, self._stages, self._width), flush=True)
+            print(format_line(metrics, left, self._stages, self._width), flush=True)
 
 
 class TensorBoard(Logger):
@@ -117,7 +142,7 @@ class TensorBoard(Logger):
 
 
 def format_line(
-    metrics: Metrics, total_steps: int, stages: Sequence[str] = (), width: int = LINE_WIDTH
+    metrics: Metrics, left: str, stages: Sequence[str] = (), width: int = LINE_WIDTH
 ) -> str:
     """Returns a line with steps, speed, stage, score, the three lowest scores, and time left.
 
@@ -135,8 +160,8 @@ def format_line(
         parts["rating"] = f"rating {metrics['league/rating']:.0f}"
     if "losses/entropy" in metrics:
         parts["entropy"] = f"entropy {metrics['losses/entropy']:.2f}"
-    if speed > 0:
-        parts["left"] = f"{format_duration((total_steps - steps) / speed)} left"
+    if left:
+        parts["left"] = left
     for name in ("entropy", "speed", "rating", "stage", "left", "worst"):
         if len("  ".join(parts.values())) > width:
             parts.pop(name, None)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.train.dashboard import Dashboard, scores_table
-from midrange_puffer.train.loggers import UPDATES, RecentScores, format_line
+from midrange_puffer.train.loggers import UPDATES, RecentScores, TimeLeft, format_line
 
 STAGES = ("intercept", "survive", "counter", "selfplay")
 
@@ -98,23 +98,33 @@ def test_a_small_or_simple_terminal_has_no_dashboard(width, height, term):
 
 
 def test_a_line_tells_the_score_and_the_three_worst():
-    assert " ".join(format_line(row(evader=0.25, ace=0.5, snake=0.9, weave=1), 10**7).split()) == (
+    assert " ".join(
+        format_line(row(evader=0.25, ace=0.5, snake=0.9, weave=1), "1m10s left").split()
+    ) == (
         "3.00 M steps 100 k/s score 0.662 worst evader 0.25 ace 0.50 snake 0.90 entropy 2.50 "
         "1m10s left"
     )
-    assert "no score yet" in format_line(row(), 10**7)
+    assert "no score yet" in format_line(row(), "")
 
 
 def test_a_line_tells_the_stage_and_the_rating():
     metrics = {**row(), "SPS": 1000.0, "curriculum/stage": 2, "league/rating": 1234.5}
-    line = format_line(metrics, 3_060_000, ["intercept", "survive"])
+    line = format_line(metrics, "1m00s left", ["intercept", "survive"])
     assert "stage 2/2 survive  no score yet  rating 1234  entropy 2.50  1m00s left" in line
+
+
+def test_the_time_left_does_not_jump_with_a_slow_row():
+    left = TimeLeft(10_000_000)
+    assert left.text(row()) == "1m10s left"  # by the first row's own speed
+    slow = {"agent_steps": 4_000_000, "uptime": 40.0, "SPS": 1.0}
+    assert left.text({**row(), **slow}) == "1m00s left"
+    assert left.text({**row(), **slow, "agent_steps": 10_000_000}) == "0s left"
 
 
 @given(st.integers(79, 120), st.floats(1, 1e9), st.text(min_size=1, max_size=60))
 def test_a_line_is_never_too_long(width, speed, stage):
     metrics = {**EVERY_PILOT, "SPS": speed, "curriculum/stage": 1, "league/rating": -1234.5}
-    line = format_line(metrics, 10**10, [stage], width)
+    line = format_line(metrics, TimeLeft(10**10).text(metrics), [stage], width)
     assert len(line) <= width
     assert "score 0.5" in line
     assert "worst patient 0.30" in line
