@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Version of each game's panel. Version 1 of the default game's had no rows of `patient`; its other
 # rows are the same.
-VERSIONS = {DEFAULT_GAME: 2, "radar": 2, "team2": 1, "team2_radar": 2}
+VERSIONS = {DEFAULT_GAME: 2, "radar": 2, "team2": 2, "team2_radar": 2}
 EPISODES, SEED = 512, 0  # engagements a row of the public panel, and its seed
 CANDIDATE = "candidate"  # the policy's name in the fit of its rating
 GROUPS = ("pilots", "wide", "frozen")

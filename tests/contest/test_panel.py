@@ -54,7 +54,7 @@ OTHER_GAMES = {
         "d723551ec727065c702fd31c5adbbe5e097314ebebe36e5f1651aa098cae2f40",
         "744645f473bc7c6061e92249ea93fa9d709597608255673c6304a5484f40cf74",
     ),
-    "team2": (1, *VERSION_2.values()),
+    "team2": (2, *VERSION_2.values()),
     "team2_radar": (
         2,
         "a5359172ec3aa5c2fbfb57216fd78be5328196084544af00b94365ff2e10d38a",
