@@ -14,7 +14,7 @@ from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.orders import are_orders, orders_in
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.native import FrozenNetwork
-from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.networks import Policy, make_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.replays.recorder import FightRecorder
 from midrange_puffer.replays.session import Session
@@ -135,6 +135,20 @@ def test_training_in_both_engines_with_a_pool(run, tmp_path):
     assert runs.resume(run, "--train.total-timesteps=20480", "--train.engine=torch") == 0
     lstm = [*COMMAND, "--base.rnn-name=Recurrent", "--env.opponent=self"]
     assert runs.train(tmp_path, *lstm) == 0
+
+
+def test_weights_of_another_sharing_are_no_start(run, tmp_path):
+    start = [f"--base.load-model-path={run}", *COMMAND]
+    assert runs.train(tmp_path, *start) == 0
+    with pytest.raises(UserError, match="its policy.parameter_sharing is True, not False"):
+        runs.train(tmp_path, *start, "--policy.parameter-sharing=False")
+
+
+def test_an_mlp_over_all_features_of_the_side_trains(tmp_path):
+    assert runs.train(tmp_path, *COMMAND, "--policy.parameter-sharing=False") == 0
+    policy, _ = load_policy(sorted((tmp_path / "run").glob("model_*.pt"))[-1])
+    assert isinstance(policy, Policy)
+    assert not policy.shares
 
 
 def test_evaluation_and_a_league_take_it_beside_flat_policies(run, tmp_path, capsys):
