@@ -29,6 +29,7 @@ cdef extern from "learner/learner.h" nogil:
         int32_t own, kinds, entity_size
         MrEntityRows rows[MR_MAX_KINDS]
         int32_t targets
+        int32_t fighters, own_alive
 
     ctypedef struct MrArray:
         int32_t at, rows, columns

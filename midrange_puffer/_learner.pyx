@@ -142,6 +142,10 @@ cdef class Network:
             its rows, their features, and the place of the first one. A kind of a critic may have
             the rows of several fighters: the rows of each, and the features from one fighter's
             first row to the next one's, follow.
+        fighters: above 1, number of fighters that share the weights of their commander's network,
+            whose observations, as `entities` lays out, and levels are those of one fighter after
+            another. The last of `widths` is that of the joint layer.
+        own_alive: with `fighters`, the feature that is above 0 for a living fighter.
 
     Attributes:
         heads: number of numbers of an action.
@@ -160,7 +164,8 @@ cdef class Network:
     cdef readonly str isa
 
     def __cinit__(self, int features, widths, levels, ranges, deviations, int threads=1,
-                  bint learns=True, str isa="auto", entities=None):
+                  bint learns=True, str isa="auto", entities=None, int fighters=1,
+                  int own_alive=0):
         cdef MrArray arrays[MR_MAX_ARRAYS]
         cdef int32_t size
         self.shared = find_threads(threads)
@@ -179,7 +184,9 @@ cdef class Network:
                        or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers "
                              f"from 1 on, and {MAX_LEVELS} at most together")
-        self.shape.features = features
+        if fighters > 1:
+            self._take_fighters(fighters, own_alive, features, widths, levels, entities)
+        self.shape.features = features // fighters
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):
             self.shape.width[layer] = width
@@ -198,7 +205,7 @@ cdef class Network:
                 self.shape.levels[head] = count
         self.shape.deviation[0], self.shape.deviation[1] = deviations
         if entities is not None:
-            self._take_entities(entities, levels)
+            self._take_entities(entities, levels and levels[len(levels) - len(levels) // fighters:])
         name = isa.encode()
         self.learner = mr_learner_create(&self.shape, self.shared.threads, learns, name)
         if self.learner == NULL:
@@ -206,6 +213,20 @@ cdef class Network:
         mr_learner_arrays(self.learner, arrays, &size)
         self.size, self.features, self.threads, self.isa = size, features, threads, isa
         self.heads, self.is_continuous, self.learns = self.shape.heads, levels is None, learns
+
+    cdef int _take_fighters(self, int fighters, int own_alive, int features, widths, levels,
+                            entities) except -1:
+        if entities is None or not levels or len(widths) < 2:
+            raise ValueError(f"fighters = {fighters}: must be of a team, with levels and at least 2 "
+                             f"hidden layers")
+        count = len(levels) // fighters
+        if features % fighters or tuple(levels) != tuple(levels[:count]) * fighters:
+            raise ValueError(f"fighters = {fighters}: {features} features and levels = {levels} must "
+                             f"be of equal parts")
+        if not 0 <= own_alive < entities[0]:
+            raise ValueError(f"own_alive = {own_alive}: must be one of {entities[0]} features")
+        self.shape.fighters, self.shape.own_alive = fighters, own_alive
+        return 0
 
     cdef int _take_entities(self, entities, levels) except -1:
         own, size, targets, kinds = entities
@@ -229,7 +250,7 @@ cdef class Network:
         if levels and sum(levels) >= MR_OUTPUTS_AIMED:
             raise ValueError(f"levels = {levels}: must be below {MR_OUTPUTS_AIMED} together where "
                              f"the last one chooses a target")
-        if levels and levels[self.shape.heads - 1] != 1 + kinds[targets][0]:
+        if levels and levels[len(levels) - 1] != 1 + kinds[targets][0]:
             raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
         self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size
         self.shape.targets = targets

@@ -22,7 +22,7 @@
 #include "../threads.h"
 
 enum {
-  MR_MAX_LAYERS = 3,                                         // hidden ones
+  MR_MAX_LAYERS = 4,                                         // hidden ones, with a commander's joint layer
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
   MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
   MR_HEADS_MAX = 32,                                         // of a commander: those of eight fighters' orders
@@ -42,13 +42,13 @@ typedef struct {
 
 // Shape of a policy.
 typedef struct {
-  int32_t features;              // of an observation
-  int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
+  int32_t features;              // of a fighter's observation, or of an agent's that no fighters share
+  int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS; with `fighters` at least 2
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
   int32_t heads;  // numbers of an action, MR_HEADS_MIN ... MR_HEADS_MAX; the last one is fire. 0: a critic
   // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX, and in teams
-  // below MR_OUTPUTS_AIMED. In teams the last head is 1 + the targets.
+  // that of each fighter below MR_OUTPUTS_AIMED. In teams a fighter's last head is 1 + the targets.
   int32_t levels[MR_HEADS_MAX];
   // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
   // deviation in half ranges.
@@ -57,6 +57,9 @@ typedef struct {
   int32_t own, kinds, entity_size;  // entity_size: features that are made of each kind, a multiple of 16
   MrEntityRows rows[MR_MAX_KINDS];
   int32_t targets;  // the kind that is fired at
+  // Of a commander, in teams: the fighters that share the weights. Observations and heads are those of one fighter
+  // after another. 0: no commander. `own_alive` is the feature that is above 0 for a living fighter.
+  int32_t fighters, own_alive;
 } MrShape;
 
 // An array of parameters: weights [rows, columns], or a vector of one row.

@@ -10,13 +10,16 @@
 #include "policy.h"
 #include "pooling.h"
 #include "product.h"
+#include "sharing.h"
 #include "targets.h"
 
-// Copies an observation into a row of the first layer's input, whose padding stays zero, or of the pooled input.
-MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int row, const float *observation) {
+// Copies an observation into a row of the first layer's input, whose padding stays zero, or into the pooled input, a
+// row for each fighter.
+MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int decision, const float *observation) {
   const MrShape *shape = &policy->shape;
-  float *to = shape->kinds ? work->seen + row * shape->features : work->in[0] + row * policy->layers[0].in_padded;
-  memcpy(to, observation, (size_t)shape->features * sizeof(float));
+  int length = shape->features * mr_fighters(shape);
+  float *to = shape->kinds ? work->seen + decision * length : work->in[0] + decision * policy->layers[0].in_padded;
+  memcpy(to, observation, (size_t)length * sizeof(float));
 }
 
 // GELU, x Phi(x), of `count` numbers in place (Hendrycks and Gimpel 2016, arXiv 1606.08415), and its slope.
@@ -31,19 +34,22 @@ static void mr_gelu(float *x, float *slope, int count) {
 
 // Computes logits or means and values from the inputs. Their other rows become zero: they are read MR_WIDTH rows at a
 // time, and with the numbers of another call 0 times infinity would be not-a-number.
-static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
-  int last = policy->shape.layers;
+static void mr_forward(const MrPolicy *policy, MrWork *work, int decisions) {
+  int last = policy->shape.layers, rows = decisions * mr_fighters(&policy->shape);
   if (policy->shape.kinds) mr_pool(policy, work, rows);
   for (int l = 0; l <= last; l++) {
     const MrLayer *layer = &policy->layers[l];
-    float *out = l == last ? work->out : work->in[l + 1];
+    bool is_encoding = policy->shape.fighters && l == last - 2;
+    float *out = l == last ? work->out : is_encoding ? work->encodings : work->in[l + 1];
     MrMatrix in = {work->in[l], layer->in_padded, 1};
     mr_product_bias(rows, layer->out_padded, layer->in, in, layer->turned, layer->out_padded, out, layer->out_padded,
                     layer->biases);
     if (l < last) mr_gelu(out, work->slope[l], rows * layer->out_padded);
+    if (is_encoding) mr_join(policy, work, decisions);
   }
   if (mr_aims(&policy->shape)) mr_aim(policy, work, rows);
-  memset(work->logits + rows * policy->row, 0, (size_t)((MR_ROWS - rows) * policy->row) * sizeof(float));
+  if (policy->shape.fighters) mr_gather(policy, work, decisions);
+  memset(work->logits + decisions * policy->row, 0, (size_t)((MR_ROWS - decisions) * policy->row) * sizeof(float));
 }
 
 static void mr_add_rows(const float *from, int rows, int columns, float *sum) {
@@ -60,7 +66,9 @@ static void mr_multiply(float *x, const float *factors, int count) {
 
 // From the loss's derivatives by logits or means and values, in their place, to those by all weights and biases, which
 // are added to `sum`.
-static void mr_backward(const MrPolicy *policy, MrWork *work, int rows, MrGradient *sum) {
+static void mr_backward(const MrPolicy *policy, MrWork *work, int decisions, MrGradient *sum) {
+  int rows = decisions * mr_fighters(&policy->shape);
+  if (policy->shape.fighters) mr_scatter(policy, work, decisions);
   if (mr_aims(&policy->shape)) mr_aim_back(policy, work, rows, sum);
   float *by_out = work->out;
   for (int l = policy->shape.layers; l >= 0; l--) {
@@ -78,7 +86,11 @@ static void mr_backward(const MrPolicy *policy, MrWork *work, int rows, MrGradie
       mr_pool_back(policy, work, by_in, rows, sum);
       return;
     }
-    mr_multiply(by_in, work->slope[l - 1], rows * layer->in_padded);
+    if (policy->shape.fighters && l == policy->shape.layers - 1) {
+      mr_join_back(policy, work, by_in, decisions);
+      by_in = work->encodings;
+    }
+    mr_multiply(by_in, work->slope[l - 1], rows * policy->layers[l - 1].out_padded);
     by_out = by_in;
   }
 }

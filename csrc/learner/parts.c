@@ -10,12 +10,15 @@
 
 // Decisions ------------------------------------------------------------------------------------------------
 
-static int32_t blocks_of(int32_t decisions) { return (decisions + MR_ROWS - 1) / MR_ROWS; }
+// A block has `size` decisions, the last one fewer.
+static int32_t blocks_of(int32_t decisions, int32_t size) { return (decisions + size - 1) / size; }
 
-static int32_t rows_of(int32_t decisions, int32_t block) {
-  int32_t left = decisions - block * MR_ROWS;
-  return left < MR_ROWS ? left : MR_ROWS;
+static int32_t count_in_block(int32_t decisions, int32_t size, int32_t block) {
+  int32_t left = decisions - block * size;
+  return left < size ? left : size;
 }
+
+static int32_t block_size(const MrLearner *learner) { return mr_block_size(&learner->policy.shape); }
 
 typedef struct {
   MrLearner *learner;
@@ -50,9 +53,9 @@ static MrKeep keep_from(const MrKeep *keep, const MrShape *shape, int64_t first)
 static void act_block(void *context, int32_t block, int32_t thread) {
   const Acting *a = context;
   const MrPolicy *policy = &a->learner->policy;
-  int32_t heads = policy->shape.heads;
-  int64_t first = (int64_t)block * MR_ROWS;
-  MrSeen seen = seen_from(a->seen, first, rows_of(a->seen->count, block));
+  int32_t heads = policy->shape.heads, size = block_size(a->learner);
+  int64_t first = (int64_t)block * size;
+  MrSeen seen = seen_from(a->seen, first, count_in_block(a->seen->count, size, block));
   MrKeep keep = keep_from(a->keep, &policy->shape, first);
   const float *noise = a->noise ? a->noise + first * heads : NULL;
   a->learner->kernel->act(policy, &a->learner->work[thread], &seen, noise, (float *)a->actions + first * heads, &keep);
@@ -60,14 +63,14 @@ static void act_block(void *context, int32_t block, int32_t thread) {
 
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep) {
   Acting acting = {learner, seen, noise, actions, keep};
-  mr_threads_run(learner->threads, blocks_of(seen->count), act_block, &acting);
+  mr_threads_run(learner->threads, blocks_of(seen->count, block_size(learner)), act_block, &acting);
 }
 
 // Places of the decisions of a block.
-static MrBlock find_block(const MrExperience *experience, const MrChoice *choice, int32_t number) {
-  MrBlock block = {.count = rows_of(choice->count, number)};
+static MrBlock find_block(const MrExperience *experience, const MrChoice *choice, int32_t size, int32_t number) {
+  MrBlock block = {.count = count_in_block(choice->count, size, number)};
   for (int32_t i = 0; i < block.count; i++) {
-    int32_t at = number * MR_ROWS + i, decision = choice->decisions ? choice->decisions[at] : at;
+    int32_t at = number * size + i, decision = choice->decisions ? choice->decisions[at] : at;
     block.numbers[i] = decision;
     block.places[i] =
         choice->rows[decision / experience->horizon] * experience->horizon + decision % experience->horizon;
@@ -84,7 +87,7 @@ typedef struct {
 
 static void score_block(void *context, int32_t number, int32_t thread) {
   const Scoring *s = context;
-  MrBlock block = find_block(s->experience, s->choice, number);
+  MrBlock block = find_block(s->experience, s->choice, block_size(s->learner), number);
   s->learner->kernel->score(&s->learner->policy, &s->learner->work[thread], s->experience, &block, s->logprobs,
                             s->values);
 }
@@ -92,7 +95,7 @@ static void score_block(void *context, int32_t number, int32_t thread) {
 void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
                       float *values) {
   Scoring scoring = {learner, experience, choice, logprobs, values};
-  mr_threads_run(learner->threads, blocks_of(choice->count), score_block, &scoring);
+  mr_threads_run(learner->threads, blocks_of(choice->count, block_size(learner)), score_block, &scoring);
 }
 
 // Gradients --------------------------------------------------------------------------------------------------
@@ -113,9 +116,9 @@ static void learn_part(void *context, int32_t part, int32_t thread) {
   memset(sum->weights[0], 0, learner->gradient_size * sizeof(float));
   memset(sum->spread, 0, sizeof sum->spread);
   sum->losses = (MrLosses){0};
-  int32_t blocks = blocks_of(l->of.choice->count);
+  int32_t size = block_size(learner), blocks = blocks_of(l->of.choice->count, size);
   for (int32_t number = part * blocks / l->parts; number < (part + 1) * blocks / l->parts; number++) {
-    MrBlock block = find_block(l->of.experience, l->of.choice, number);
+    MrBlock block = find_block(l->of.experience, l->of.choice, size, number);
     learner->kernel->learn(&learner->policy, &learner->work[thread], l->of.experience, l->minibatch, l->settings,
                            l->share, &block, l->of.logprobs, l->of.values, sum);
   }
@@ -157,7 +160,7 @@ static void add_losses(const MrLosses *from, double weight, MrLosses *to) {
 void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
                          const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
                          float *logprobs, float *values, MrLosses *losses) {
-  int32_t decisions = choice->count, blocks = blocks_of(decisions);
+  int32_t decisions = choice->count, blocks = blocks_of(decisions, block_size(learner));
   Learning learning = {
       .of = {learner, experience, choice, logprobs, values},
       .minibatch = minibatch,

@@ -7,8 +7,14 @@
 
 #include "learner.h"
 
-// Decisions that are worked on together. What they need fits a core's caches.
+// Rows of the network that are worked on together. What they need fits a core's caches.
 enum { MR_ROWS = 64 };
+
+// Rows of the network for one decision: the fighters that share the weights, or one.
+static inline int32_t mr_fighters(const MrShape *shape) { return shape->fighters ? shape->fighters : 1; }
+
+// Decisions that are worked on together, where each has a row for every fighter.
+static inline int32_t mr_block_size(const MrShape *shape) { return MR_ROWS / mr_fighters(shape); }
 
 // True if there are targets to choose from.
 static inline bool mr_aims(const MrShape *shape) {
@@ -47,18 +53,22 @@ typedef struct {
   float deviation[MR_HEADS_MAX], log_deviation[MR_HEADS_MAX], deviation_slope[MR_HEADS_MAX];
 } MrPolicy;
 
-// One thread's room for MR_ROWS decisions.
+// One thread's room for MR_ROWS rows.
 typedef struct {
   float *in[MR_MAX_LAYERS + 1];  // what each layer gets, [MR_ROWS, in_padded]
   float *slope[MR_MAX_LAYERS];   // of the activation after each hidden layer, [MR_ROWS, out_padded]
   float *out;                    // of the last layer, [MR_ROWS, out_padded], then the loss's derivatives by it
   float *logits;                 // or means, and values, [MR_ROWS, row], then derivatives; `out` but for targets
+  float *fighter_logits;         // of each row, before a commander's are gathered; else `logits`
   float *back[2];                // derivatives on their way back, [MR_ROWS, in_padded] of the widest
   // In teams.
   float *seen;       // observations, [MR_ROWS, features]
   float *each;       // what is made of a row, then derivatives by it, [MR_ROWS, entity_size]
   int32_t *winners;  // which row has the most of each kind's features, from 1 on, [MR_ROWS, kinds, entity_size]
   float *has;        // what each target's row has, [targets, MR_ROWS, entity_size]
+  // Of a commander.
+  float *encodings;  // before the joint layer, [MR_ROWS, width], then derivatives by them
+  int32_t *leaders;  // which fighter has the most of each feature, [MR_ROWS, width]
 } MrWork;
 
 // The sums of some decisions. Gradients of a layer have the layer's own layout.

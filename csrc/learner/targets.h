@@ -21,7 +21,7 @@ typedef struct {
 } MrParts;
 
 MR_INLINE MrParts mr_parts(const MrShape *shape) {
-  int last = shape->heads - 1, hold = 0;
+  int last = shape->heads / mr_fighters(shape) - 1, hold = 0;
   for (int head = 0; head < last; head++) hold += shape->levels[head];
   return (MrParts){.fire = hold + 1,
                    .wanted = hold + 2,
@@ -60,7 +60,7 @@ static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
   }
   for (int i = 0; i < decisions; i++) {
     const float *given = work->out + i * out;
-    float *logits = work->logits + i * MR_OUTPUTS_AIMED;
+    float *logits = work->fighter_logits + i * MR_OUTPUTS_AIMED;
     memcpy(logits, given, (size_t)at.fire * sizeof(float));
     for (int target = 0; target < rows->rows; target++) {
       const float *has = mr_has(policy, work, target) + i * shape->entity_size;
@@ -75,7 +75,7 @@ static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
 static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, MrParts at, int i) {
   const MrShape *shape = &policy->shape;
   int size = shape->entity_size;
-  const float *by_logit = work->logits + i * MR_OUTPUTS_AIMED;
+  const float *by_logit = work->fighter_logits + i * MR_OUTPUTS_AIMED;
   float *by = work->out + i * policy->layers[shape->layers].out_padded;
   memcpy(by, by_logit, (size_t)at.fire * sizeof(float));
   memset(by + at.fire, 0, (size_t)(1 + size) * sizeof(float));
@@ -98,7 +98,7 @@ static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrG
   for (int target = 0; target < rows->rows; target++) {
     for (int i = 0; i < decisions; i++) {
       bool is_there = mr_is_there(policy, work, target, i);
-      float by_target = is_there ? work->logits[i * MR_OUTPUTS_AIMED + at.target + target] : 0.0f;
+      float by_target = is_there ? work->fighter_logits[i * MR_OUTPUTS_AIMED + at.target + target] : 0.0f;
       const float *wanted = work->out + i * out + at.wanted;
       for (int j = 0; j < size; j++) work->each[i * size + j] = by_target * wanted[j];
     }

@@ -82,11 +82,6 @@ def main(options: Options) -> int:
         print(f"{shown(path)}: {count} weights written to {shown(options.state_dict)}")
     if options.onnx is None:
         return 0
-    if policy.commanded > 1:
-        raise UsageError(
-            f"{path}: is a commander of {policy.commanded} fighters; a row of an exported policy "
-            f"is a fighter, so a commander cannot be exported. --state-dict writes its weights"
-        )
     from midrange_puffer.policies.exported import ExportedPolicy, to_onnx
 
     out = Path(options.onnx)
@@ -162,8 +157,10 @@ class Comparison:
         from midrange_puffer.policies.own_policy import MEMORY
 
         self._graphs = Graph(policy), Graph(exported)
-        self._sides = slice(0, sizes[0]), slice(sizes[0], None)  # the fighters of a seat
-        shape = num_envs, sum(sizes), policy.memory_size
+        self._agents = sum(sizes) // policy.commanded  # of an engagement
+        red = sizes[0] // policy.commanded
+        self._seats = slice(0, red), slice(red, None)  # the agents of a seat
+        shape = num_envs, self._agents, policy.memory_size
         self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
         self._largest = self._differences = np.float32(0)  # of each output
         self.observations = 0
@@ -191,14 +188,15 @@ class Comparison:
         """
         import torch
 
-        side, rows = self._sides[seat], torch.from_numpy(np.flatnonzero(pending))
+        agents, rows = self._seats[seat], torch.from_numpy(np.flatnonzero(pending))
         with torch.inference_mode():
-            inputs = torch.from_numpy(observations)[rows, side].flatten(0, 1)
-            before = [memory[rows, side].flatten(0, 1) for memory in self._memory]
+            seen = torch.from_numpy(observations).reshape(len(observations), self._agents, -1)
+            inputs = seen[rows, agents].flatten(0, 1)
+            before = [memory[rows, agents].flatten(0, 1) for memory in self._memory]
             expected, actual = (graph(inputs, *before) for graph in self._graphs)
             after = expected[len(expected) - len(self._memory) :]
             for memory, value in zip(self._memory, after, strict=True):
-                memory[rows, side] = value.unflatten(0, (len(rows), -1))
+                memory[rows, agents] = value.unflatten(0, (len(rows), -1))
             expected, actual = (torch.cat(out, dim=1).numpy() for out in (expected, actual))
         self._largest = np.maximum(self._largest, np.abs(expected).max(axis=0))
         self._differences = np.maximum(self._differences, np.abs(actual - expected).max(axis=0))

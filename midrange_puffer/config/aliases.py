@@ -49,6 +49,7 @@ ALIASES = {
     "env.time_limit": "max_episode_steps max_episode_length episode_length",
     "policy.hidden_size": "hidden_dim hidden_units net_arch fcnet_hiddens",
     "policy.hidden_layers": "num_layers n_layers net_arch fcnet_hiddens",
+    "policy.parameter_sharing": "share_weights share_parameters share_policy",
     "base.rnn_name": "use_rnn use_lstm lstm",
     "rnn.hidden_size": "rnn_size lstm_cell_size lstm_hidden_size",
     "train.device": "cuda rl_device sim_device num_gpus",

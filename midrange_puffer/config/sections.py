@@ -268,6 +268,10 @@ class PolicyConfig(Typed):
     entity_size: int = key(32, minimum=4, maximum=256, meaning=
         "teams: features of all allies, of all enemies, of all inbound missiles and of all own "
         "ones, each; for train.engine native a multiple of 16")
+    parameter_sharing: bool = key(True, meaning=
+        "env.agents = side: the fighters share the weights of their commander's network, in which "
+        "the maximum over their encodings summarises the side; false = an MLP over all features "
+        "of the side")
     fire_bias: float = key(-4.0, minimum=-20, maximum=20, meaning=
         "logit of firing in a new policy; at -4 one decision in 50 fires")
 

@@ -9,6 +9,7 @@ Outputs, all float32:
 
 * logits `rudder`, `throttle`, `fire` [batch, levels], with height also `climb`; or `mean` and
   `std` [batch, controls] of these; or logits of the heads of an order, `order`, `permission` …;
+  of a commander those of each fighter's order, `order_0`, `permission_0` … `order_1` …;
 * `value` [batch, 1];
 * `next_lstm_h`, `next_lstm_c`, if the policy has a memory.
 
@@ -60,10 +61,12 @@ _SEALED = b"\x72\x0e\x0a\x06sealed\x12\x04true"
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
 _SEAL_END = b'"'
 
-# Meanings of the graph's inputs and outputs, for the reader of a file.
+# Meanings of the graph's inputs and outputs, for the reader of a file. A commander's heads have the
+# fighter's number after their name.
 MEANINGS = {
     "observation": "what the fighter sees: for each of the metadata's `features` value / scale, "
-    "clipped to [-1, 1]",
+    "clipped to [-1, 1]; of a commander what each of its fighters sees, one after another, zeros "
+    "for a dead one",
     **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
     **{
         name: f"logits of the levels of {name} in the metadata's `actions`"
@@ -113,13 +116,25 @@ class Graph(nn.Module):
 
 
 def graph_widths(
-    features: int, action_mode: str, memory_size: int
+    features: int, action_mode: str, memory_size: int, fighters: int = 1
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width]."""
+    """Returns by name the widths of a graph's inputs and of its outputs, each [batch, width].
+
+    Args:
+        features: number of features of an observation.
+        action_mode: the policy's.
+        memory_size: size of its memory.
+        fighters: number of fighters that it commands.
+    """
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
     actions: dict[str, int] = dict.fromkeys(("mean", "std"), controls_of(features).count)
     if action_mode != CONTINUOUS:
-        actions = levels_of(features, action_mode)
+        levels = levels_of(features // fighters, action_mode)
+        actions = {
+            head if fighters == 1 else f"{head}_{fighter}": count
+            for fighter in range(fighters)
+            for head, count in levels.items()
+        }
     after = {NEXT + name: width for name, width in memory.items()}
     return {"observation": features, **memory}, {**actions, "value": 1, **after}
 
@@ -134,7 +149,9 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     import onnx
 
     action_mode = entries["env"]["action_mode"]
-    inputs, outputs = graph_widths(policy.features, action_mode, policy.memory_size)
+    inputs, outputs = graph_widths(
+        policy.features, action_mode, policy.memory_size, policy.commanded
+    )
     batch = {0: torch.export.Dim("batch")}
     with _quiet():
         program = torch.onnx.export(
@@ -153,7 +170,8 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output):
         part.ClearField("metadata_props")  # torch's, with stack traces and paths of this machine
     for value in (*graph.input, *graph.output):
-        value.doc_string = MEANINGS[value.name]
+        name, _, number = value.name.rpartition("_")
+        value.doc_string = MEANINGS[name if number.isdecimal() else value.name]
     model.doc_string = describe(policy, entries)
     metadata = {**entries, **explain(entries)}
     onnx.helper.set_model_props(model, {key: json.dumps(entry) for key, entry in metadata.items()})
@@ -162,7 +180,10 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
 
 
 def explain(entries: Mapping[str, Any]) -> dict[str, object]:
-    """Returns the metadata that explain a file to readers: its features and actions."""
+    """Returns the metadata that explain a file to readers: its features and actions.
+
+    Of a commander they are those of each of its `fighters`.
+    """
     env = entries["env"]
     observation = observed(env["observation"], env)
     return {
@@ -170,6 +191,7 @@ def explain(entries: Mapping[str, Any]) -> dict[str, object]:
         "features": [asdict(feature) for feature in features_of(observation, *sizes_of(env))],
         "action_mode": env["action_mode"],
         "actions": _explain_actions(env),
+        "fighters": model_file.policy_spaces(env).fighters,
     }
 
 
@@ -214,9 +236,15 @@ def describe(policy: PolicyModule, entries: Mapping[str, Any]) -> str:
         if policy.memory_size
         else ""
     )
+    fighters = policy.commanded
+    flies, row = (
+        ("flies a fighter", "fighter")
+        if fighters == 1
+        else (f"commands the {fighters} fighters of a side", "side")
+    )
     return (
-        f"A policy of midrange_puffer. It flies a fighter in mid-range air combat by a decision "
-        f"every {decision:g} s. A row of the batch is a fighter: {how}.{memory} The metadata, each "
+        f"A policy of midrange_puffer. It {flies} in mid-range air combat by a decision every "
+        f"{decision:g} s. A row of the batch is a {row}: {how}.{memory} The metadata, each "
         f"JSON, have the table of features, the actions and the game it was trained for."
     )
 
@@ -242,7 +270,8 @@ class ExportedPolicy(PolicyModule):
 
     Attributes:
         entries: the file's metadata.
-        features, memory_size, is_continuous, action_size: as for `Policy` and `Recurrent`.
+        features, memory_size, is_continuous, action_size, commanded: as for `Policy` and
+            `Recurrent`.
 
     Raises:
         CheckpointError: The file is damaged, not ours or of another version.
@@ -282,10 +311,10 @@ class ExportedPolicy(PolicyModule):
         spaces = model_file.policy_spaces(env)
         self.is_continuous = env["action_mode"] == CONTINUOUS
         self.action_size = spaces.single_action_space.shape[0]
-        self.order_decisions = spaces.order_decisions
+        self.order_decisions, self.commanded = spaces.order_decisions, spaces.fighters
         self.features = spaces.single_observation_space.shape[0]
         self.memory_size = _memory_size(self.entries, widths[0].get(MEMORY[0], 0), len(data), path)
-        expected = graph_widths(self.features, env["action_mode"], self.memory_size)
+        expected = graph_widths(self.features, env["action_mode"], self.memory_size, self.commanded)
         for what, its, wanted in zip(("inputs", "outputs"), widths, expected, strict=True):
             if its != wanted:
                 raise CheckpointError(

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from midrange_puffer import _learner
-from midrange_puffer.game.observation import enemies_of, rows_of
+from midrange_puffer.game.observation import OWN_ALIVE, enemies_of, rows_of
 from midrange_puffer.policies.actors import STD, GaussianActor, LevelActor
 from midrange_puffer.policies.critic import Critic
 from midrange_puffer.policies.networks import Policy
@@ -25,8 +25,9 @@ def reason_against(policy: nn.Module) -> str | None:
             f"policy.entity_size = {policy.entity_size} is no multiple of {unit} up to "
             f"{_learner.MAX_ENTITY_SIZE}"
         )
-    if policy.hidden_layers > most:
-        return f"policy.hidden_layers = {policy.hidden_layers} is more than {most}"
+    if policy.hidden_layers + policy.shares > most:
+        joint = ", and the joint layer," if policy.shares else ""
+        return f"policy.hidden_layers = {policy.hidden_layers}{joint} is more than {most}"
     values = list(policy.parameters())
     if any(value.dtype != torch.float32 or value.device.type != "cpu" for value in values):
         return "its parameters are not float32 on the CPU"
@@ -46,10 +47,11 @@ def make_network(
             training; None: the policy's.
     """
     features = features or policy.features
-    rows = rows_of(features) if policy.rows else ()
+    fighters = policy.commanded if policy.shares else 1
+    rows = rows_of(features // fighters) if policy.rows else ()
     levels = policy.actor.levels if isinstance(policy.actor, LevelActor) else None
     if rows and levels is not None:
-        levels = (*levels[:-2], 1 + enemies_of(rows).rows)
+        levels = (*levels[:-2], 1 + enemies_of(rows).rows) * fighters
     entities = None
     if rows:  # row layout of a team observation
         own, *others = rows
@@ -60,13 +62,15 @@ def make_network(
     ranges = (actor.middle.tolist(), actor.reach.tolist()) if is_continuous else None
     return _learner.Network(
         features,
-        (policy.hidden_size,) * policy.hidden_layers,
+        (policy.hidden_size,) * (policy.hidden_layers + policy.shares),
         levels,
         ranges,
         STD,
         threads,
         learns,
         entities=entities,
+        fighters=fighters,
+        own_alive=OWN_ALIVE,
     )
 
 

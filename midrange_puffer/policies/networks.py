@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer.game.observation import Rows, Spaces, enemies_of, rows_of
+from midrange_puffer.game.observation import OWN_ALIVE, Rows, Spaces, enemies_of, rows_of
 from midrange_puffer.policies.actors import (
     Distribution,
     GaussianActor,
@@ -103,16 +103,27 @@ class Policy(PolicyModule):
     In teams an `EntityEncoder` comes first, and a `TargetActor` replaces the `LevelActor`. Such a
     policy can fly in teams of any size: the length of an observation tells its rows.
 
+    A commander (`env.fighters` > 1) shares its weights over the fighters of its side, with
+    `parameter_sharing`. The encoder computes an encoding of each fighter's own observation. The
+    maximum of each feature over the fighters summarises the side (Zaheer et al. 2017, arXiv
+    1703.06114). A joint layer sees a fighter's encoding and the summary, and gives the input of the
+    actor for this fighter. Values are means over the fighters. So the policy is equivariant: if
+    fighters change places, so do their orders, and the value stays. The logits of dead fighters are
+    zeros, so that their orders have no influence on learning. A memory is one of the summary.
+
     Args:
         env: an object with the spaces of an environment.
         hidden_size: width of the hidden layers.
         fire_bias: logit of firing in an untrained policy.
         hidden_layers: number of hidden layers.
         entity_size: number of features for each kind of entity, and length of a target's key.
+        parameter_sharing: True if the fighters of a commander share its weights. False: an MLP over
+            all features of the side.
 
     Attributes:
         rows: rows of a team's observation; empty in one against one.
         any_size: True if it can fly in teams of any size.
+        shares: True if it is a commander whose fighters share its weights.
     """
 
     memory_size = 0
@@ -125,12 +136,17 @@ class Policy(PolicyModule):
         fire_bias: float = -4.0,
         hidden_layers: int = 2,
         entity_size: int = 32,
+        parameter_sharing: bool = True,
     ) -> None:
         super().__init__()
         self.fire_bias = fire_bias
         self.hidden_size, self.hidden_layers = hidden_size, hidden_layers
-        self.features = width = env.single_observation_space.shape[0]
-        self.rows, self.entity_size = rows_of(self.features), entity_size
+        self.commanded = getattr(env, "fighters", 1)
+        self.shares = parameter_sharing and self.commanded > 1
+        parts = self.commanded if self.shares else 1  # of an observation and of an action
+        self.features = env.single_observation_space.shape[0]
+        width = self.features // parts
+        self.rows, self.entity_size = rows_of(width), entity_size
         if self.rows:
             self.pooling = EntityEncoder(self.rows, entity_size)  # the name that model files use
             width = self.pooling.width
@@ -138,15 +154,15 @@ class Policy(PolicyModule):
         levels = getattr(actions, "nvec", None)
         self.is_continuous = levels is None  # read by LSTMWrapper
         self.order_decisions = getattr(env, "order_decisions", 0)
-        self.commanded = getattr(env, "fighters", 1)
         self.action_size = actions.shape[0]
         self.encoder = mlp(width, hidden_size, hidden_layers)
+        if self.shares:
+            self.joint = mlp(2 * hidden_size, hidden_size, 1)
         if levels is None:
             self.actor = GaussianActor(hidden_size, actions.low, actions.high)
         elif self.rows:
-            self.actor = TargetActor(
-                hidden_size, levels[:-1].tolist(), enemies_of(self.rows), entity_size
-            )
+            before = levels[: len(levels) // parts - 1].tolist()  # the heads before the target's
+            self.actor = TargetActor(hidden_size, before, enemies_of(self.rows), entity_size)
         else:
             self.actor = LevelActor(hidden_size, levels.tolist())
         self.critic = nn.Linear(hidden_size, 1)
@@ -155,7 +171,7 @@ class Policy(PolicyModule):
     @property
     def any_size(self) -> bool:
         """True if it flies in teams of any size."""
-        return bool(self.rows)
+        return bool(self.rows) and not self.shares
 
     def initialise(self) -> None:
         """Sets orthogonal weights, for actions that explore but fire rarely, by `fire_bias`.
@@ -164,6 +180,8 @@ class Policy(PolicyModule):
         a minute and would never explore *when* to fire.
         """
         initialise_hidden(self.encoder, self.pooling if self.rows else None)
+        if self.shares:
+            initialise_hidden(self.joint)
         layer_init(self.critic, std=1.0)
         # An order fires by permission only where a shot may hit, so no level begins rare.
         self.actor.initialise(0.0 if self.order_decisions else self.fire_bias)
@@ -172,6 +190,9 @@ class Policy(PolicyModule):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values."""
+        if self.shares:
+            encodings = self._encode_fighters(observations)
+            return self._command(encodings.amax(dim=1), encodings, observations)
         hidden = self.encode_observations(observations, state)
         return self.decode_actions(hidden, observations)
 
@@ -180,7 +201,12 @@ class Policy(PolicyModule):
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Returns hidden features [agents, hidden_size], the input of a recurrent cell."""
+        """Returns hidden features [agents, hidden_size], the input of a recurrent cell.
+
+        With `parameter_sharing` they are the summaries of sides.
+        """
+        if self.shares:
+            return self._encode_fighters(observations).amax(dim=1)
         features = observations.float()
         return self.encoder(self.pooling(features) if self.rows else features)
 
@@ -193,10 +219,44 @@ class Policy(PolicyModule):
             hidden: [agents, hidden_size].
             observations: [agents, features]; needed by a `TargetActor`.
         """
+        if self.shares:
+            assert observations is not None
+            return self._command(hidden, self._encode_fighters(observations), observations)
         if isinstance(self.actor, TargetActor) and observations is not None:
             enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
             return self.actor(hidden, enemies), self.critic(hidden)
         return self.actor(hidden), self.critic(hidden)
+
+    def _encode_fighters(self, observations: torch.Tensor) -> torch.Tensor:
+        """Returns the encoding of each fighter, [agents, fighters, hidden_size]."""
+        fighters = self._by_fighter(observations.float())
+        return self.encoder(self.pooling(fighters)).unflatten(0, (-1, self.commanded))
+
+    def _by_fighter(self, observations: torch.Tensor) -> torch.Tensor:
+        """Returns what each fighter observes, [agents * fighters, features of a fighter]."""
+        return observations.unflatten(1, (self.commanded, -1)).flatten(0, 1)
+
+    def _command(
+        self, summary: torch.Tensor, encodings: torch.Tensor, observations: torch.Tensor
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns the logits of the heads of one fighter after another, and values.
+
+        Args:
+            summary: [agents, hidden_size].
+            encodings: [agents, fighters, hidden_size].
+            observations: [agents, features].
+        """
+        side = summary[:, None].expand_as(encodings)
+        hidden = self.joint(torch.cat([encodings, side], dim=2))
+        fighters = self._by_fighter(observations)
+        enemies = entities(fighters, enemies_of(self.rows))
+        is_alive = fighters[:, OWN_ALIVE, None] > 0
+        heads = [
+            torch.where(is_alive, logits, 0.0).unflatten(0, (-1, self.commanded)).unbind(1)
+            for logits in self.actor(hidden.flatten(0, 1), enemies)
+        ]
+        commands = tuple(logits for fighter in zip(*heads, strict=True) for logits in fighter)
+        return commands, self.critic(hidden).mean(dim=1)
 
 
 class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
@@ -295,7 +355,7 @@ def policy_class(name: str) -> type[nn.Module]:
 def fit_to_team(policy: PolicyModule, features: int) -> None:
     """Sets the number of features that a team's policy takes, to fly in teams of another size."""
     for module in (policy, getattr(policy, "policy", None)):
-        if isinstance(module, Policy) and module.rows:
+        if isinstance(module, Policy) and module.any_size:
             module.rows = rows_of(features)
             policy.features = module.features = features
 

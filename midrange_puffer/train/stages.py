@@ -15,7 +15,7 @@ from midrange_puffer.config.schema import STAGE, game_of
 from midrange_puffer.config.settle import meets_pool
 from midrange_puffer.errors import memory_advice
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, is_team
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, SIDE, is_team
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import PolicyModule
@@ -280,6 +280,8 @@ def given_policy(config: Config) -> PolicyModule:
     sizes = {"hidden_size": None, "hidden_layers": 2}
     if is_team(config.env):
         sizes["entity_size"] = None
+    if config.env["agents"] == SIDE:
+        sizes["parameter_sharing"] = None
     if name != PACKAGE:
         sizes = dict.fromkeys(config.policy)
     shapes += [

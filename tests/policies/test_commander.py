@@ -1,6 +1,9 @@
 """Commanders: players, matches, files and training."""
 
+import json
+
 import numpy as np
+import onnx
 import pytest
 import runs
 import torch
@@ -13,8 +16,9 @@ from midrange_puffer.errors import CheckpointError, UserError
 from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.orders import are_orders, orders_in
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.exported import to_onnx
 from midrange_puffer.policies.native import FrozenNetwork
-from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.networks import Policy, make_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.replays.recorder import FightRecorder
 from midrange_puffer.replays.session import Session
@@ -137,6 +141,20 @@ def test_training_in_both_engines_with_a_pool(run, tmp_path):
     assert runs.train(tmp_path, *lstm) == 0
 
 
+def test_weights_of_another_sharing_are_no_start(run, tmp_path):
+    start = [f"--base.load-model-path={run}", *COMMAND]
+    assert runs.train(tmp_path, *start) == 0
+    with pytest.raises(UserError, match=r"its policy\.parameter_sharing is True, not False"):
+        runs.train(tmp_path, *start, "--policy.parameter-sharing=False")
+
+
+def test_an_mlp_over_all_features_of_the_side_trains(tmp_path):
+    assert runs.train(tmp_path, *COMMAND, "--policy.parameter-sharing=False") == 0
+    policy, _ = load_policy(sorted((tmp_path / "run").glob("model_*.pt"))[-1])
+    assert isinstance(policy, Policy)
+    assert not policy.shares
+
+
 def test_evaluation_and_a_league_take_it_beside_flat_policies(run, tmp_path, capsys):
     flat = tmp_path / "flat"
     flat.mkdir()
@@ -162,10 +180,34 @@ def test_a_session_has_its_orders(run):
     assert {given.fighter for given in session.replay().orders} == {0, 1}
 
 
-def test_it_is_not_exported(run, tmp_path):
-    with pytest.raises(UserError, match=r"is a commander of 2 fighters; .* cannot be exported"):
-        cli.run("export", ["--load-model-path", str(run), "--onnx", str(tmp_path / "x.onnx")])
-    assert not (tmp_path / "x.onnx").exists()
+def test_its_export_gives_the_same_orders(run, tmp_path, capsys):
+    path = tmp_path / "commander.onnx"
+    assert cli.run("export", ["--load-model-path", str(run), "--onnx", str(path)]) == 0
+    assert "onnxruntime and torch differ by at most" in capsys.readouterr().out
+    exported, entries = load_policy(path)
+    policy, wanted = load_policy(sorted(run.glob("model_*.pt"))[-1])
+    assert {name: entries[name] for name in wanted} == wanted
+    assert (exported.commanded, exported.features) == (2, policy.features)
+    parameters = resolve(TWOS | {"time_limit": 60}, teams=True)
+    ours, theirs = (
+        play([Fight(flyer, "weave"), Fight("weave", flyer)], 4, parameters=parameters)
+        for flyer in (exported, policy)
+    )
+    assert np.array_equal(ours, theirs)
+
+
+def test_its_export_explains_the_order_of_each_fighter(run, tmp_path):
+    path = tmp_path / "commander.onnx"
+    path.write_bytes(to_onnx(*load_policy(sorted(run.glob("model_*.pt"))[-1])))
+    model = onnx.load(path)
+    names = [f"{head}_{n}" for n in range(2) for head in ("order", "permission", "target")]
+    assert [output.name for output in model.graph.output] == [*names, "value"]
+    assert model.graph.output[0].doc_string == model.graph.output[3].doc_string
+    assert "commands the 2 fighters of a side" in model.doc_string
+    about = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    assert about["fighters"] == 2
+    assert len(about["features"]) == FEATURES
+    assert list(about["actions"]) == ["order", "permission", "target"]
 
 
 def test_a_file_that_commands_what_is_not_there_is_refused(run, tmp_path):

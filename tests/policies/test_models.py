@@ -97,7 +97,8 @@ def test_a_champion_of_another_game_is_what_its_configuration_makes(game):
     made_by = load_config(path.with_name("config.ini"), complete=True)
     assert made_by.as_dict() == load_config(f"configs/{CHAMPION}_{game}.ini").as_dict()
     assert game_name(model["env"]) == game
-    assert model["policy"] == dict(made_by.policy)
+    # The file may be older than a key.
+    assert model["policy"].items() <= dict(made_by.policy).items()
 
 
 CHAMPION_FILES = [

@@ -16,8 +16,8 @@ from midrange_puffer.train.experience import GATHERED
     ("wrong", "error"),
     [
         ({"widths": (60,)}, "multiples of 16"),
-        ({"widths": ()}, "1 to 3 layers"),
-        ({"widths": (16,) * 4}, "1 to 3 layers"),
+        ({"widths": ()}, "1 to 4 layers"),
+        ({"widths": (16,) * 5}, "1 to 4 layers"),
         ({"features": 0}, "features = 0"),
         ({"levels": (99, 99, 19)}, "191 at most together"),
         ({"levels": (5, 3)}, "3 to 32 numbers"),
@@ -195,7 +195,7 @@ def test_who_it_can_be_for():
     assert reason_against(make()) is None
     assert "hidden_size = 60" in reason_against(make(hidden_size=60))
     assert "hidden_size = 1040 is more than 1024" in reason_against(make(hidden_size=1040))
-    assert "hidden_layers = 4" in reason_against(make(hidden_layers=4))
+    assert "hidden_layers = 5" in reason_against(make(hidden_layers=5))
     assert "float32" in reason_against(make().double())
     recurrent = make_policy(spaces_of("default"), {"hidden_size": 16}, "Recurrent", {})
     assert "Recurrent" in reason_against(recurrent)

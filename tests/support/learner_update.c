@@ -2,8 +2,8 @@
 //
 // learner_update
 //
-// Computes an update of policies with discrete actions, with continuous ones, of a team, and with height, and of a
-// central critic: actions, log-probabilities, values, the loss's gradient, and a step of each optimizer. Prints a line
+// Computes an update of policies with discrete actions, with continuous ones, of a team, and with height, of a central
+// critic, and of a commander whose fighters share weights: actions, log-probabilities, values, the loss's gradient, and a step of each optimizer. Prints a line
 // for each array: its name and its numbers. tools/portability.py compares them between machines.
 
 #include <stdio.h>
@@ -34,6 +34,9 @@ static void print(const char *policy, const char *name, const float *array, int3
   printf("\n");
 }
 
+// Features of an agent's observation.
+static int32_t features_of(const MrShape *shape) { return shape->features * (shape->fighters ? shape->fighters : 1); }
+
 // Draws actions, which are level numbers or floats.
 static void *draw_actions(const MrShape *shape, int32_t count) {
   float *actions = draw_array(count * shape->heads, -0.5f, 1.0f);
@@ -45,8 +48,8 @@ static void *draw_actions(const MrShape *shape, int32_t count) {
 
 static void act(const char *name, MrLearner *learner, const MrShape *shape) {
   int32_t count = AGENTS * shape->heads;
-  float *noise = draw_array(count, 0.01f, 0.99f), *observations = draw_array(AGENTS * shape->features, 0, 1);
-  MrSeen seen = {.count = AGENTS, .observations = observations, .row = shape->features};
+  float *noise = draw_array(count, 0.01f, 0.99f), *observations = draw_array(AGENTS * features_of(shape), 0, 1);
+  MrSeen seen = {.count = AGENTS, .observations = observations, .row = features_of(shape)};
   float actions[AGENTS * MR_HEADS_MAX];
   mr_learner_act(learner, &seen, noise, actions, &(MrKeep){0});
   for (int i = 0; !shape->is_continuous && i < count; i++) {
@@ -70,7 +73,7 @@ static void update(const char *name, const MrShape *shape) {
   mr_learner_load(learner, parameters);
   if (shape->heads) act(name, learner, shape);
 
-  float *observations = draw_array(DECISIONS * shape->features, -1, 1), *advantages = draw_array(DECISIONS, -2, 2);
+  float *observations = draw_array(DECISIONS * features_of(shape), -1, 1), *advantages = draw_array(DECISIONS, -2, 2);
   float *returns = draw_array(DECISIONS, -1, 1), *proximal = draw_array(DECISIONS, -0.3f, 0.3f);
   float *before = draw_array(DECISIONS, -0.3f, 0.3f), values[DECISIONS];
   float logprobs[DECISIONS] = {0};  // a critic writes none
@@ -80,7 +83,7 @@ static void update(const char *name, const MrShape *shape) {
   MrExperience experience = {
       .horizon = HORIZON,
       .observations = observations,
-      .width = shape->features,
+      .width = features_of(shape),
       .actions = actions,
       .proximal = proximal,
       .values = before,
@@ -139,5 +142,11 @@ int main(void) {
   critic.heads = 0;
   critic.rows[1] = (MrEntityRows){.rows = 2, .features = 6, .place = 47, .each = 1, .stride = 18};
   update("critic", &critic);
+  MrShape commander = team;
+  commander.fighters = 3;
+  commander.own_alive = 1;
+  commander.heads *= commander.fighters;
+  for (int head = 3; head < commander.heads; head++) commander.levels[head] = commander.levels[head - 3];
+  update("commander", &commander);
   return 0;
 }
