@@ -7,7 +7,8 @@ import pytest
 from team_fights import record
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import Line, Paths, line_of
+from midrange_puffer.game.mission_line import Line, line_of
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.replays.acmi import DEGREE, format_acmi
 from midrange_puffer.show.engagement_plot import Engagement, draw_engagement

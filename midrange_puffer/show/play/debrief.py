@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
+from midrange_puffer.game.envelope import Envelope, game_envelope
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.manoeuvres import in_words, manoeuvres
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
