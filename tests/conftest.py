@@ -133,11 +133,14 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests on the Ray cluster come first, one after another, then others that take long.
+    """Tests on the Ray cluster come first, then those of the page, then others that take long.
 
-    Where tests run side by side no worker is left alone with them at the end.
+    Each of these two groups is a minute and more of one worker, mostly of waiting. Where tests run
+    side by side no worker is left alone with them at the end.
     """
-    items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
+    items.sort(
+        key=lambda item: (not on_cluster(item), not of_page(item), "slow" not in item.keywords)
+    )
 
 
 def pytest_collection_finish() -> None:
@@ -149,6 +152,11 @@ def pytest_collection_finish() -> None:
 def on_cluster(item: pytest.Item) -> bool:
     """Returns True if a test's module uses the Ray cluster."""
     return item.path.as_posix().endswith(ON_CLUSTER)
+
+
+def of_page(item: pytest.Item) -> bool:
+    """Returns True if a test is of the page to play on, whose compiled core its modules share."""
+    return item.path.parent.name == "web"
 
 
 @pytest.hookimpl(optionalhook=True)

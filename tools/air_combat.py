@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.envelope import game_envelope, launch_zone
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope_lookup import launch_zone
 from midrange_puffer.game.parameters import SEATS, resolve
 from midrange_puffer.game.paths import HIT, FighterPath, MissilePath, Paths
 from midrange_puffer.game.records import outcome_words

@@ -9,7 +9,16 @@ from itertools import product
 import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
-from midrange_puffer.game.parameters import FULL, JAMMERS, NOISE, RADAR, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    FULL,
+    HOME_ON_JAM,
+    JAMMERS,
+    NOISE,
+    PARAMETERS,
+    RADAR,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.game.readings import SOURCES, TRACKING
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import duel_parameters
@@ -200,7 +209,8 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
     game = duel_parameters(sim, env, *sorted((fighter, enemy)))
-    out = Simulation(1, **dict(game, sensing=FULL, **dict.fromkeys((*NOISE, *JAMMERS), 0)))
+    exact = {name: PARAMETERS[name].default for name in (*NOISE, *JAMMERS, HOME_ON_JAM)}
+    out = Simulation(1, **dict(game, sensing=FULL, **exact))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "z", "speed"):

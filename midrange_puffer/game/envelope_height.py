@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.envelope import Envelope, build, find_edges, limits_of, look_up, relevant
+from midrange_puffer.game.envelope import Envelope, build, find_edges, limits_of, relevant
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.envelope_search import Grid, direction
 
 HEIGHTS = (1000.0, 4000.0, 7000.0, 10_000.0, 13_000.0)  # m, of the table, for both sides
@@ -61,8 +62,8 @@ class HeightEnvelope:
 
         Args:
             edge: one of `SCALED`.
-            off_boresight, aspect, launch_speed, target_speed: as of `envelope.look_up`; the angles
-                are as seen from above.
+            off_boresight, aspect, launch_speed, target_speed: as of `look_up`; the angles are
+                as seen from above.
             height, target_height: of launcher and target [m].
             climb_sine: sine of the launcher's climb.
 

@@ -6,17 +6,9 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.game_facts import has_mission, sizes_of
 from midrange_puffer.game.parameter_table import ESCORT, LINE, PARAMETERS, Parameters
 
-# Rows of missions.
-MISSION_ONLY = (
-    *(
-        "attacker",
-        "start_line_depth",
-        "transport_speed",
-        "start_transport_trail",
-        "transport_cold_time",
-    ),
-    *("reward_line", "reward_line_range"),
-)
+# Rows of the mission escort, and of all missions.
+ESCORT_ONLY = ("transport_speed", "start_transport_trail", "transport_cold_time")
+MISSION_ONLY = ("attacker", "start_line_depth", "reward_line", "reward_line_range", *ESCORT_ONLY)
 _NEAREST_LINE = 10_000.0  # least distance from the attackers at the start to their line [m]
 _FASTEST = 800.0  # m/s, which no aircraft of the package reaches
 
@@ -35,12 +27,10 @@ def check_mission(values: Parameters) -> None:
         UsageError, ValueError: One of these is given.
     """
     if not has_mission(values):
-        for name in MISSION_ONLY:
-            if values[name] != PARAMETERS[name].default:
-                raise UsageError(
-                    f"{name} = {values[name]}: in missions only; set mission = {LINE} or {ESCORT}"
-                )
+        _check_unset(values, MISSION_ONLY, f"in missions only; set mission = {LINE} or {ESCORT}")
         return
+    if values["mission"] != ESCORT:
+        _check_unset(values, ESCORT_ONLY, f"only with a transport; set mission = {ESCORT}")
     red, blue = sizes_of(values)
     attacker, depth = values["attacker"], values["start_line_depth"]
     sides = {"red": red, "blue": blue}
@@ -73,3 +63,10 @@ def check_mission(values: Parameters) -> None:
             f"may be {farthest:g} m from the attackers, and {of_whom} faster than {speed:g} m/s; "
             f"must be above {farthest / speed:g}"
         )
+
+
+def _check_unset(values: Parameters, names: tuple[str, ...], allowed: str) -> None:
+    """Refuses values of rows that have no effect in a game."""
+    for name in names:
+        if values[name] != PARAMETERS[name].default:
+            raise UsageError(f"{name} = {values[name]}: {allowed}")

@@ -87,6 +87,7 @@ FIGHT, LINE, ESCORT = PARAMETERS["mission"].choices
 # Rows of sensors that are 0 without noise and without jammers.
 NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
 JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")
+HOME_ON_JAM = "home_on_jam_range"
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (

@@ -48,6 +48,7 @@ from midrange_puffer.game.parameter_table import (
     FIGHTER,
     FIRST_RULES,
     FULL,
+    HOME_ON_JAM,
     JAMMERS,
     LINE,
     LOADOUTS,
@@ -102,11 +103,11 @@ from midrange_puffer.names import suggest
 
 __all__ = [
     "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
-    "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS", "MAP_PILOTS",
-    "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS",
-    "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED",
-    "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
-    "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
+    "FIRST_RULES", "FULL", "HOME_ON_JAM", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS",
+    "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED",
+    "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
+    "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS",
+    "Option", "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
     "checked_choice", "checked_num_envs", "checked_order_decisions", "checked_seed",
     "checked_threads", "dies_alone", "fighter_names", "finite", "has_height", "has_mission",
     "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
@@ -192,8 +193,7 @@ def resolve(
             )
     if is_team(values):
         _check_teams(values, teams)
-    if values["sensing"] != RADAR:
-        _check_no_sensors(values)
+    _check_sensors(values)
     if has_height(values):
         _check_height(values)
         _check_type_names(values)
@@ -270,11 +270,14 @@ _HEIGHT_ONLY = (
 )
 
 
-def _check_no_sensors(values: Parameters) -> None:
-    """Refuses what needs sensors."""
+def _check_sensors(values: Parameters) -> None:
+    """Refuses what needs sensors or jammers that the game does not have."""
     for name in (*NOISE, *JAMMERS):
-        if values[name]:
+        if values[name] and values["sensing"] != RADAR:
             raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
+    reach = values[HOME_ON_JAM]
+    if reach != PARAMETERS[HOME_ON_JAM].default and not any(values[name] for name in JAMMERS):
+        raise UsageError(f"{HOME_ON_JAM} = {reach:g}: needs {' or '.join(JAMMERS)} above 0")
 
 
 def _check_height(values: Parameters) -> None:

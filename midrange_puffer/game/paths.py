@@ -17,12 +17,12 @@ from midrange_puffer.game.contacts import (
     note_contacts,
 )
 from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
-from midrange_puffer.game.parameters import ESCORT, RADAR, SEATS, has_mission, kinds_of, sizes_of
+from midrange_puffer.game.mission_line import line_of
+from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
 from midrange_puffer.game.readings import SOURCES
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import AIRCRAFT, MISSILE, parse_types, types_of
 
-SPEED_OF_SOUND = 340.0  # m/s, Mach 1
 STEEP = math.radians(10)  # a direction farther above or below the horizon is high or low
 # The state or end of a missile's flight. LOST: another missile killed its target.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
@@ -40,49 +40,6 @@ _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 # "aircraft" -> of each fighter, and "missile" -> of each side, of each type in its loadout -> the
 # name of its type and of the type of the package that this is based on; empty in the plane.
 Types = dict[str, list[list[tuple[str, str]]]]
-
-
-@dataclass(frozen=True)
-class Line:
-    """The line of a mission.
-
-    Attributes:
-        way: Direction of the attack, straight across the line, a unit vector.
-        at: Its distance from the origin along `way` [m].
-        attacker: The side that attacks: red (0) or blue (1).
-        transport: Number of the fighter that has to cross it; None: any attacker.
-    """
-
-    way: tuple[float, float]
-    at: float
-    attacker: int
-    transport: int | None
-
-    def foot(self, x: float, y: float) -> tuple[float, float]:
-        """Returns the point of the line that is nearest to a place [m]."""
-        ahead = self.at - (self.way[0] * x + self.way[1] * y)
-        return x + ahead * self.way[0], y + ahead * self.way[1]
-
-    def ends(self, x: float, y: float, half: float) -> tuple[tuple[float, float], ...]:
-        """Returns the two points of the line `half` metres to both sides of a place's foot."""
-        foot_x, foot_y = self.foot(x, y)
-        (ahead_x, ahead_y) = self.way
-        return (
-            (foot_x - half * ahead_y, foot_y + half * ahead_x),
-            (foot_x + half * ahead_y, foot_y - half * ahead_x),
-        )
-
-
-def line_of(sim: Simulation, env: int = 0) -> Line | None:
-    """Returns the line of an engagement; None if it has no mission."""
-    if not has_mission(sim.parameters):
-        return None
-    state = {name: values[env, 0] for name, values in sim.core.read("engagement").items()}
-    attacker, (red, blue) = int(state["attacker"]) - 1, sizes_of(sim.parameters)
-    last = red - 1 if attacker == 0 else red + blue - 1
-    transport = last if sim.parameters["mission"] == ESCORT else None
-    way = float(state["line_x"]), float(state["line_y"])
-    return Line(way, float(state["line_at"]), attacker, transport)
 
 
 @dataclass
@@ -220,6 +177,11 @@ class Paths:
     def has_height(self) -> bool:
         """True if the fight is in three dimensions."""
         return bool(self.fighters[0].z)
+
+    @property
+    def transport(self) -> int | None:
+        """Number of the transport of a mission, which flies itself; None without one."""
+        return None if self.line is None else self.line.transport
 
     def note(self) -> None:
         """Adds the simulation's present state to all paths."""
@@ -450,16 +412,6 @@ def _types(sim: Simulation, env: int) -> tuple[Types, list[list[float]]]:
         MISSILE: [[named(name) for name in side.missiles] for side in sides],
     }
     return types, [[burns(side, name) for name in side.missiles] for side in sides]
-
-
-def air(z: float) -> tuple[float, float]:
-    """Returns the density at a height [m], relative to sea level, and the speed of sound [m/s].
-
-    Of the International Standard Atmosphere (ISO 2533), up to 20 km.
-    """
-    temperature = 1 - 0.0065 * min(z, 11_000) / 288.15  # relative to sea level
-    density = temperature**4.25588 * math.exp(-max(z - 11_000, 0) / 6341.6)
-    return density, 340.294 * math.sqrt(temperature)
 
 
 def clock(bearing: float, above: float = 0.0) -> str:

@@ -17,19 +17,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from midrange_puffer.files import write_whole
+from midrange_puffer.game.atmosphere import SPEED_OF_SOUND, air
 from midrange_puffer.game.contacts import LIVE
+from midrange_puffer.game.mission_line import Line
 from midrange_puffer.game.parameters import SEATS, callsigns, is_team, sizes_of
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
     HIT,
-    SPEED_OF_SOUND,
     BodyPath,
     FighterPath,
-    Line,
     MissilePath,
     Paths,
-    air,
 )
 from midrange_puffer.game.types import AIRCRAFT, MISSILE
 from midrange_puffer.names import shown, versus

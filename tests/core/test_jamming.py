@@ -11,7 +11,7 @@ from scenes import BLUE, RED
 
 from midrange_puffer import Simulation, _core, features_of
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.contacts import LIVE
+from midrange_puffer.game.contacts import LIVE, believed
 from midrange_puffer.game.parameters import JAMMERS, resolve
 
 QUICK = {"sensing": "radar", "substeps": 1, "radar_acquire_time": 0}
@@ -188,3 +188,15 @@ def test_jammers_need_sensors(name):
         Simulation(**{name: 3})
     with pytest.raises((UsageError, ValueError), match=name):
         Simulation(sensing="radar", **{name + "s": 3})
+
+
+def test_home_on_jam_needs_a_jammer():
+    with pytest.raises(UsageError, match="home_on_jam_range = 3: needs red_jammer or blue_jammer"):
+        resolve({"sensing": "radar", "home_on_jam_range": 3})
+    with pytest.raises(UsageError, match="home_on_jam_range = 3"):
+        resolve({"home_on_jam_range": 3})
+    game = {"sensing": "radar", "home_on_jam_range": 3, "blue_jammer": 1}
+    assert resolve(game)["home_on_jam_range"] == 3
+    sim = Simulation(**game)
+    sim.step()
+    assert believed(sim, 0, 0).parameters["sensing"] == "full"

@@ -449,17 +449,26 @@ def test_a_mission_is_replayed(game, tmp_path):
     again.verify()
 
 
+EXTREMES = [
+    {"start_line_depth": 200_000},
+    {"start_line_depth": -20_000},
+    {"reward_line": 0.3, "reward_line_range": 1_000},
+    {"reward_line": 0.3, "reward_line_range": 200_000},
+]
+OF_TRANSPORTS = [
+    {"start_line_depth": 200_000, "transport_speed": 100},
+    {"start_line_depth": -20_000, "transport_speed": 600},
+    {"start_transport_trail": 0, "transport_cold_time": 100},
+    {"start_transport_trail": 50_000, "transport_cold_time": 0},
+]
+
+
 @EACH_DIMENSION
-@pytest.mark.parametrize("mission", ["line", "escort"])
 @pytest.mark.parametrize(
-    "extreme",
+    ("mission", "extreme"),
     [
-        {"start_line_depth": 200_000, "transport_speed": 100},
-        {"start_line_depth": -20_000, "transport_speed": 600},
-        {"start_transport_trail": 0, "transport_cold_time": 100},
-        {"start_transport_trail": 50_000, "transport_cold_time": 0},
-        {"reward_line": 0.3, "reward_line_range": 1_000},
-        {"reward_line": 0.3, "reward_line_range": 200_000},
+        *(("line", extreme) for extreme in EXTREMES),
+        *(("escort", extreme) for extreme in (*OF_TRANSPORTS, *EXTREMES[2:])),
     ],
     ids=str,
 )
@@ -485,6 +494,10 @@ def test_extremes_stay_finite(mission, dimensions, extreme):
         ({"mission": "lines"}, r"mission = 'lines': must be fight or line or escort.*line"),
         ({"attacker": "red"}, r"attacker = red: in missions only; set mission = line or escort"),
         ({"reward_line": 0.1}, r"reward_line = 0.1: in missions only"),
+        (
+            LINE | {"transport_speed": 200},
+            r"transport_speed = 200.0: only with a transport; set mission = escort",
+        ),
         (
             LINE | {"start_line_depth": -35_000},
             r"start_line_depth = -35000: .* may be behind the attackers; must be at least -20000",

@@ -16,8 +16,8 @@ from midrange_puffer.game.envelope import (
     direction,
     find_edges,
     game_envelope,
-    look_up,
 )
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.envelope_search import RESOLUTION, farthest
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights
 

@@ -9,8 +9,9 @@ from height_shots import GAME, edges, shots
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game import envelope_height
-from midrange_puffer.game.envelope import build, look_up
+from midrange_puffer.game.envelope import build
 from midrange_puffer.game.envelope_height import build_for_heights
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.envelope_search import RESOLUTION, Grid
 from midrange_puffer.game.parameters import resolve
 

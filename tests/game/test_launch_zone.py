@@ -7,7 +7,8 @@ import pytest
 from scenes import BLUE, RED, hold, missiles_in_the_air, place
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.envelope import Grid, game_envelope, launch_zone, look_up
+from midrange_puffer.game.envelope import Grid, game_envelope
+from midrange_puffer.game.envelope_lookup import launch_zone, look_up
 from midrange_puffer.game.parameters import resolve
 
 GRID = Grid(5, 8, (200.0, 350.0, 500.0), (100.0, 300.0))

@@ -7,11 +7,13 @@ import pytest
 from team_fights import record
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import Line, Paths, line_of
+from midrange_puffer.game.mission_line import Line, line_of
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.replays.acmi import DEGREE, format_acmi
 from midrange_puffer.show.engagement_plot import Engagement, draw_engagement
 from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.view.moment import moment
 
 ESCORT = {"mission": "escort", "attacker": "red", "red_size": 2, "blue_size": 2}
@@ -87,3 +89,49 @@ def test_outcomes_in_words(change, words):
         sim.set_fighter(0, fighter, **state)
     sim.step()
     assert outcome_words(sim) == words
+
+
+DEAD, ACROSS = {"alive": False}, {"x": 0, "y": 0}
+DUEL = {"mission": "line", "attacker": "red"}
+
+
+@pytest.mark.parametrize(
+    ("game", "change", "told"),
+    [
+        (DUEL, {0: ACROSS}, ["You crossed the line.", "The enemy crossed the line."]),
+        (DUEL, {0: DEAD}, ["The line holds: no attacker is left."] * 2),
+        (DUEL, {1: DEAD}, ["Nobody is left to defend the line."] * 2),
+        (ESCORT, {1: ACROSS}, ["The transport crossed the line."] * 4),
+        (ESCORT, {1: DEAD}, ["The line holds: the transport is lost."] * 4),
+        (
+            {"mission": "line", "attacker": "red", "red_size": 2},
+            {1: ACROSS},
+            ["red_1 crossed the line.", "You crossed the line."],
+        ),
+    ],
+)
+def test_the_debriefing_tells_of_the_line(game, change, told):
+    sim = Simulation(1, **game)
+    paths = Paths(sim)
+    for fighter, state in change.items():
+        if state is ACROSS:
+            x, y = np.multiply(paths.line.way, paths.line.at + 100)
+            state = {"x": x, "y": y}
+        sim.set_fighter(0, fighter, **state)
+    sim.step()
+    paths.note()
+    for fighter, words in enumerate(told):
+        assert words in debrief(sim, paths, fighter, [])
+
+
+def test_the_debriefing_tells_how_far_the_line_was():
+    sim = Simulation(1, **DUEL, time_limit=100)
+    paths = Paths(sim)
+    while not sim.outcome[0]:
+        sim.step()
+        paths.note()
+    x, y = (sim.fighters[name][0, 0] for name in "xy")
+    left = (paths.line.at - across(paths.line, x, y)) / 1000
+    for fighter, who in enumerate(("you", "the enemy")):
+        words = f"The line holds: {who} had {left:.1f} km left when the time was up."
+        assert words in debrief(sim, paths, fighter, [])

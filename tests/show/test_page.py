@@ -12,7 +12,8 @@ from replays import record
 
 from midrange_puffer import Simulation
 from midrange_puffer.files import WriteError
-from midrange_puffer.game.envelope import game_envelope, launch_zone
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope_lookup import launch_zone
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import Recorder, ReplayError
 from midrange_puffer.show.page import write_page

@@ -5,15 +5,15 @@ import pytest
 from browser import NEEDED
 from pages import columns, go, is_shown, picture, status, text, unpack
 
+from midrange_puffer.game.atmosphere import SPEED_OF_SOUND, air
 from midrange_puffer.game.contacts import TRACKS, best_contact
-from midrange_puffer.game.paths import SPEED_OF_SOUND, air
 from midrange_puffer.game.shots import Flight, FlyOuts, if_it_flies_on
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.page import write_page
+from midrange_puffer.show.page import render
 from midrange_puffer.show.page.content import collect
 
 RED, BLUE = range(2)
-TIME_LIMIT = 40
+TIME_LIMIT = 20  # s; every second of a page with height takes a second
 GAMES = {
     "duel": {"sensing": "radar"},
     "teams": {"red_size": 2, "blue_size": 2, "red_aircraft": "heavy:1,light:1"},
@@ -87,9 +87,9 @@ def test_zones_are_where_shots_hit_the_enemy_that_is_shown(replay, content):
 
 
 @NEEDED
-def test_pages_show_heights_of_all_fighters_and_of_contacts(window, replay, tmp_path):
+def test_pages_show_heights_of_all_fighters_and_of_contacts(window, replay, content, tmp_path):
     path, paths = tmp_path / "fight.html", replay.paths()
-    write_page(replay, path)
+    path.write_text(render(content))
     window.open("about:blank")
     window.open(path.as_uri())
     index = 30

@@ -7,7 +7,8 @@ from needs import nightly
 from pages import columns, go, is_shown, picture, status, text, unpack
 from team_fights import record, sized
 
-from midrange_puffer.game.envelope import game_envelope, launch_zone
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope_lookup import launch_zone
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
 from midrange_puffer.show.page import write_page

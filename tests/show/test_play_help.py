@@ -8,7 +8,8 @@ import pytest
 from keyboard import FRAME, NEAR, SIZE, Player, count
 from policies import random_policy
 
-from midrange_puffer.game.envelope import game_envelope, look_up
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.parameters import LADDER, PILOTS
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import spacetime

@@ -47,6 +47,18 @@ def test_keys_and_clicks_take_over_a_fighter():
     assert session.humans == [0]
 
 
+def test_the_transport_flies_itself():
+    """Keys pass over it, and a human who wants to fly it is told so."""
+    escort = {"mission": "escort", "attacker": "red", "time_limit": 480}
+    player = Player(size=SIZE, **escort, **FAR)
+    flown = []
+    for key in (pygame.K_TAB, pygame.K_TAB, pygame.K_3):
+        player.press(key)
+        flown.append(player.session.humans[0])
+    assert flown == [1, 0, 0]
+    assert "red_2 is the transport, which flies itself" in player.game._lines(0)
+
+
 def test_the_throttle_goes_on_from_where_the_wingman_left_it():
     player = Player(**FAR)
     player.down(pygame.K_s)

@@ -14,7 +14,8 @@ from web_page import COMPILER, NODE
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.game.contacts import believed
-from midrange_puffer.game.envelope import game_envelope, look_up
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.records import outcome_words
@@ -159,7 +160,7 @@ def test_the_champion_does_what_the_native_one_does(core):
 
 
 def test_launch_zones_are_those_of_the_map(core):
-    """Compares 2,000 shots with game/envelope.py, which computes in float64.
+    """Compares 2,000 shots with game/envelope_lookup.py, which computes in float64.
 
     Each is the second of two bearings that are looked up at once.
     """

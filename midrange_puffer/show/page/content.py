@@ -6,9 +6,10 @@ from dataclasses import asdict
 
 import numpy as np
 
+from midrange_puffer.game.atmosphere import SPEED_OF_SOUND
 from midrange_puffer.game.contacts import SILENT, best_contact
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, has_height
-from midrange_puffer.game.paths import SPEED_OF_SOUND, Paths
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay

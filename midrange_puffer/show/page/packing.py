@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from midrange_puffer.game.atmosphere import air
 from midrange_puffer.game.contacts import Course
-from midrange_puffer.game.paths import air
 from midrange_puffer.game.spacetime import SpaceTime
 
 MISSING = -32768  # not-a-number, in int16

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
+from midrange_puffer.game.envelope import SHOWN, game_envelope
+from midrange_puffer.game.envelope_lookup import launch_zone
 from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import Flight, FlyOuts

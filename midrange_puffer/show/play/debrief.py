@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
+from midrange_puffer.game.envelope import Envelope, game_envelope
+from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.manoeuvres import in_words, manoeuvres
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
@@ -57,6 +58,7 @@ def debrief(
     for number in crashed:
         enemy = callsigns(paths.sizes)[number] if in_team else "The enemy"
         lines.append(f"{'You' if number == fighter else enemy} flew into the ground.")
+    lines += _of_line(sim, paths, fighter)
     if not kills and not deaths and not crashed:
         lines.append("You hit no enemy and were not hit." if in_team else DEBRIEF["no_hit"])
     lines.append(_of_shots(zones, paths, fighter))
@@ -69,6 +71,32 @@ def _crashed(paths: Paths) -> list[int]:
     hit = [missile.target for missile in paths.missiles if missile.fate == HIT]
     dead = [path.number for path in paths.fighters if path.died is not None]
     return [number for number in dead if number not in hit] if paths.has_height else []
+
+
+def _of_line(sim: Simulation, paths: Paths, fighter: int) -> list[str]:
+    """Describes the end of a mission at its line; empty in a fight."""
+    line = paths.line
+    if line is None:
+        return []
+    attackers = [path for path in paths.fighters if path.side == line.attacker]
+    counted = attackers if line.transport is None else [paths.fighters[line.transport]]
+    left = {
+        path.number: line.distance(path.x[-1], path.y[-1]) for path in counted if path.died is None
+    }
+    if not left:
+        lost = "no attacker is left" if line.transport is None else "the transport is lost"
+        return [f"The line holds: {lost}."]
+    first = min(left, key=left.__getitem__)
+    name = callsigns(paths.sizes)[first] if is_team(sim.parameters) else "the enemy"
+    if first == line.transport:
+        name = "the transport"
+    elif first == fighter:
+        name = "you"
+    if left[first] <= 0:
+        return [f"{name.replace('the', 'The').replace('you', 'You')} crossed the line."]
+    if sim.outcome[0] - 1 == line.attacker:
+        return ["Nobody is left to defend the line."]
+    return [f"The line holds: {name} had {_km(left[first])} left when the time was up."]
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:

@@ -149,9 +149,10 @@ class Game(Viewer):
         elif command == KIND:
             session.choose_next_kind(own)
         elif command == FIGHTER and self._is_team:
-            living = [n for n in session.side_of(own) if session.sim.fighters["alive"][0, n]]
-            after = [number for number in living if number > own]
-            self._choose(next(iter((*after, *living)), own))
+            alive = session.sim.fighters["alive"][0]
+            ready = [n for n in session.side_of(own) if alive[n] and n != session.paths.transport]
+            after = [number for number in ready if number > own]
+            self._choose(next(iter((*after, *ready)), own))
         elif command == TARGET and self._is_team:
             enemies = enemies_of(session.sim, own).tolist()  # by range
             target = session.target(own)
@@ -168,6 +169,8 @@ class Game(Viewer):
             self._say(f"{self._called(fighter)} is shot down")
         elif session.human_beside(fighter) is None:
             session.aim(session.humans[0], fighter)
+        elif fighter == session.paths.transport:
+            self._say(f"{self._called(fighter)} is the transport, which flies itself")
         elif fighter not in session.humans:
             session.take_over(fighter)
             self._lookout.forget(fighter)

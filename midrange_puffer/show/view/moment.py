@@ -18,13 +18,13 @@ from midrange_puffer.game.contacts import (
     ContactPath,
     quality,
 )
+from midrange_puffer.game.mission_line import Line
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
     HIT,
     BodyPath,
     FighterPath,
-    Line,
     MissilePath,
     Paths,
     Types,

@@ -5,14 +5,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from midrange_puffer.game.atmosphere import SPEED_OF_SOUND, air
 from midrange_puffer.game.contacts import TRACKS, UNSEEN, ContactPath, Course
-from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, FighterPath, MissilePath, air
+from midrange_puffer.game.paths import BodyPath, FighterPath, MissilePath
 
 STEPS = 3  # points of a trail for each entry of its path
 
 
+class Motion:
+    """Place and velocity of a body, or of a contact as believed."""
+
+    path: Course
+    place: np.ndarray
+    speed: float
+    z: float
+    climb: float
+
+    @property
+    def point(self) -> np.ndarray:
+        """[3], its place and height [m]."""
+        return np.append(self.place, self.z)
+
+    @property
+    def mach(self) -> float:
+        """The Mach number; with height by the speed of sound there."""
+        return mach_number(self.path, self.speed, self.z)
+
+    @property
+    def rise(self) -> float:
+        """The speed upward [m/s]."""
+        return self.speed * math.sin(self.climb)
+
+
 @dataclass(frozen=True)
-class Body:
+class Body(Motion):
     """A fighter or missile at one time.
 
     Attributes:
@@ -36,21 +62,6 @@ class Body:
     load: float
     z: float
     climb: float
-
-    @property
-    def point(self) -> np.ndarray:
-        """[3], its place and height [m]."""
-        return np.append(self.place, self.z)
-
-    @property
-    def mach(self) -> float:
-        """The Mach number; with height by the speed of sound there."""
-        return mach_number(self.path, self.speed, self.z)
-
-    @property
-    def rise(self) -> float:
-        """The speed upward [m/s]."""
-        return self.speed * math.sin(self.climb)
 
     def course(self, first: int = 0) -> np.ndarray:
         """Returns the points of `trail` with their heights, [n, 3]."""
@@ -106,7 +117,7 @@ class Fighter(Body):
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(Motion):
     """A side's knowledge of one enemy at one time.
 
     Attributes:
@@ -138,21 +149,6 @@ class Contact:
     def deviation(self) -> float:
         """Standard deviation of the place at the path's last entry [m]; 0 without noise."""
         return self.path.deviation[self.index]
-
-    @property
-    def point(self) -> np.ndarray:
-        """[3], its place and height [m]."""
-        return np.append(self.place, self.z)
-
-    @property
-    def mach(self) -> float:
-        """The believed Mach number; with height by the speed of sound there."""
-        return mach_number(self.path, self.speed, self.z)
-
-    @property
-    def rise(self) -> float:
-        """The believed speed upward [m/s]."""
-        return self.speed * math.sin(self.climb)
 
     @property
     def is_known(self) -> bool:

@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
+from midrange_puffer.game.envelope import SHOWN, Envelope
+from midrange_puffer.game.envelope_lookup import launch_zone
 from midrange_puffer.game.parameters import Parameters
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import Flight, FlyOuts, flight_at
