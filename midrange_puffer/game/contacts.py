@@ -9,8 +9,18 @@ from itertools import product
 import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
-from midrange_puffer.game.parameters import FULL, JAMMERS, NOISE, RADAR, is_team, sizes_of
+from midrange_puffer.game.parameters import (
+    FULL,
+    JAMMERS,
+    NOISE,
+    OFF,
+    RADAR,
+    has_systems,
+    is_team,
+    sizes_of,
+)
 from midrange_puffer.game.readings import SOURCES, TRACKING
+from midrange_puffer.game.settable import NO_SYSTEMS
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import duel_parameters
 
@@ -156,7 +166,8 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
     An observation does not name the enemy whose radar is heard: its bearing identifies it.
     """
     game = sim.parameters
-    kinds = team_rows(*sizes_of(game), RADAR, game["dimensions"], game["mission"])
+    dimensions, systems = game["dimensions"], has_systems(game)
+    kinds = team_rows(*sizes_of(game), RADAR, dimensions, game["mission"], systems)
     [heard] = [kind for kind in kinds if kind.kind == HEARD]
     rows = slice(heard.place, heard.place + heard.rows * heard.features)
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
@@ -200,8 +211,9 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
     game = duel_parameters(sim, env, *sorted((fighter, enemy)))
-    out = Simulation(1, **dict(game, sensing=FULL, **dict.fromkeys((*NOISE, *JAMMERS), 0)))
-    out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
+    off: dict[str, float | str] = dict.fromkeys((*NOISE, *JAMMERS, "chaff"), 0)
+    out = Simulation(1, **dict(game, sensing=FULL, emission_control=OFF, **off))
+    out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter) | NO_SYSTEMS)
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "z", "speed"):
         state[name] = float(contact.get(name, 0.0))

@@ -26,8 +26,10 @@ from midrange_puffer.game.game_facts import (
     checked_agents,
     dies_alone,
     fighter_names,
+    game_controls,
     has_height,
     has_mission,
+    has_systems,
     is_team,
     kinds_of,
     loadouts_of,
@@ -53,6 +55,8 @@ from midrange_puffer.game.parameter_table import (
     LOADOUTS,
     NOISE,
     OBSERVATIONS,
+    OFF,
+    ON,
     OBSERVED,
     OPTIONS,
     PAIRS,
@@ -103,13 +107,13 @@ from midrange_puffer.names import suggest
 __all__ = [
     "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
     "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS", "MAP_PILOTS",
-    "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OPTIONS", "PAIRS",
+    "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OFF", "ON", "OBSERVED", "OPTIONS", "PAIRS",
     "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED",
     "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
     "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
     "checked_choice", "checked_num_envs", "checked_order_decisions", "checked_seed",
-    "checked_threads", "dies_alone", "fighter_names", "finite", "has_height", "has_mission",
-    "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
+    "checked_threads", "dies_alone", "fighter_names", "finite", "game_controls", "has_height",
+    "has_mission", "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
     "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
     "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check", "without_mission",
 ]  # fmt: skip
@@ -139,6 +143,8 @@ def check(
         except ValueError as error:
             raise ValueError(f"{name} = {value!r}: {error}") from None
     if row.choices:
+        if row.choices == (OFF, ON) and isinstance(value, bool):
+            return ON if value else OFF
         return one_of(name, value, row.choices)
     number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
@@ -272,6 +278,13 @@ _HEIGHT_ONLY = (
 
 def _check_no_sensors(values: Parameters) -> None:
     """Refuses what needs sensors."""
+    if values["emission_control"] != OFF:
+        raise UsageError(f"emission_control = {values['emission_control']}: needs sensing = {RADAR}")
+    if values["chaff"]:
+        raise UsageError(
+            f"chaff = {values['chaff']}: without sensors there is nothing to decoy; needs sensing = "
+            f"{RADAR}"
+        )
     for name in (*NOISE, *JAMMERS):
         if values[name]:
             raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
