@@ -46,7 +46,7 @@ class Controls:
     @cached_property
     def highest_levels(self) -> np.ndarray:
         """The highest level of each control in one against one, float32 [controls]."""
-        counts = _core.action_levels(1, 1, self.dimensions, systems=self.systems)
+        counts = _core.action_levels(1, 1, self.dimensions, self.kinds, self.systems)
         return np.array(counts, np.float32) - 1
 
 
@@ -100,9 +100,7 @@ def controls_by_count(count: int) -> Controls:
     raise ValueError(f"{count} controls: must be {PLANE.count}, or {HEIGHT.count} with height")
 
 
-def controls(
-    actions: np.ndarray, in_team: bool = False, of: Controls | None = None
-) -> np.ndarray:
+def controls(actions: np.ndarray, in_team: bool = False, of: Controls | None = None) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:

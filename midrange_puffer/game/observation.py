@@ -254,9 +254,7 @@ def levels_of(features: int, action_mode: str = DISCRETE) -> dict[str, int]:
     rows = rows_of(features)
     side = enemies_of(rows).rows if rows else 1
     controls = controls_of(features)
-    levels = _core.action_levels(
-        side, side, controls.dimensions, controls.kinds, controls.systems
-    )
+    levels = _core.action_levels(side, side, controls.dimensions, controls.kinds, controls.systems)
     return dict(zip(controls.names, levels, strict=True))
 
 

@@ -55,9 +55,9 @@ from midrange_puffer.game.parameter_table import (
     LOADOUTS,
     NOISE,
     OBSERVATIONS,
+    OBSERVED,
     OFF,
     ON,
-    OBSERVED,
     OPTIONS,
     PAIRS,
     PARAMETERS,
@@ -105,17 +105,83 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
-    "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS", "MAP_PILOTS",
-    "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OFF", "ON", "OBSERVED", "OPTIONS", "PAIRS",
-    "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED",
-    "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS", "Option",
-    "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
-    "checked_choice", "checked_num_envs", "checked_order_decisions", "checked_seed",
-    "checked_threads", "dies_alone", "fighter_names", "finite", "game_controls", "has_height",
-    "has_mission", "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
-    "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
-    "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check", "without_mission",
+    "ADDITIONS",
+    "AGENTS",
+    "ALL",
+    "CONTROLLERS",
+    "EASY",
+    "ESCORT",
+    "EXPORTED",
+    "FIGHT",
+    "FIGHTER",
+    "FIRST_RULES",
+    "FULL",
+    "HUMAN",
+    "JAMMERS",
+    "LADDER",
+    "LINE",
+    "LOADOUTS",
+    "MAP_PILOTS",
+    "MISSION_PILOTS",
+    "MODEL_SUFFIXES",
+    "NOISE",
+    "OBSERVATIONS",
+    "OBSERVED",
+    "OFF",
+    "ON",
+    "OPTIONS",
+    "PAIRS",
+    "PARAMETERS",
+    "PILOTS",
+    "POOL",
+    "RADAR",
+    "RULES_VERSION",
+    "SAME_BITS_SINCE",
+    "SCRIPTED",
+    "SEATS",
+    "SELF",
+    "SENSOR_PILOTS",
+    "SIDE",
+    "TYPES",
+    "WINGMEN",
+    "WING_PILOTS",
+    "Option",
+    "Parameter",
+    "Parameters",
+    "blindness",
+    "callsigns",
+    "check",
+    "checked_agents",
+    "checked_choice",
+    "checked_num_envs",
+    "checked_order_decisions",
+    "checked_seed",
+    "checked_threads",
+    "dies_alone",
+    "fighter_names",
+    "finite",
+    "game_controls",
+    "has_height",
+    "has_mission",
+    "has_systems",
+    "is_team",
+    "keywords",
+    "kinds_of",
+    "loadouts_of",
+    "most_decisions",
+    "needs_map",
+    "neutral_values",
+    "observed",
+    "pilot_names",
+    "pilots_of",
+    "require_height",
+    "require_plane",
+    "resolve",
+    "reward_bound",
+    "seat_weights",
+    "sizes_of",
+    "text_check",
+    "without_mission",
 ]  # fmt: skip
 
 
@@ -279,11 +345,13 @@ _HEIGHT_ONLY = (
 def _check_no_sensors(values: Parameters) -> None:
     """Refuses what needs sensors."""
     if values["emission_control"] != OFF:
-        raise UsageError(f"emission_control = {values['emission_control']}: needs sensing = {RADAR}")
+        raise UsageError(
+            f"emission_control = {values['emission_control']}: needs sensing = {RADAR}"
+        )
     if values["chaff"]:
         raise UsageError(
-            f"chaff = {values['chaff']}: without sensors there is nothing to decoy; needs sensing = "
-            f"{RADAR}"
+            f"chaff = {values['chaff']}: without sensors there is nothing to decoy; needs "
+            f"sensing = {RADAR}"
         )
     for name in (*NOISE, *JAMMERS):
         if values[name]:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.errors import UsageError
 from midrange_puffer._core import DROP, SILENT
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import SYSTEMS
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.orders import are_orders, carry_out, orders_in

@@ -27,9 +27,9 @@ from midrange_puffer.show.view.canvas import (
 from midrange_puffer.show.view.marks import draw_line, draw_threats
 from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import (
+    draw_chaff,
     draw_contact,
     draw_guidance,
-    draw_chaff,
     draw_radar,
     draw_warnings,
 )
