@@ -362,8 +362,7 @@ static void mr_note_targets(const MrSim *sim, const MrRoster *roster, const MrBl
 }
 
 // Notes where chaff decoys the seekers of a slot's missiles, if they would see their targets.
-static void mr_note_decoys(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
-                           MrTargets *out) {
+static void mr_note_decoys(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot, MrTargets *out) {
   const MrMissile *m = &b->missiles[slot];
 #define MR_NO_CLOUD(x, vx) out->cloud_##x[i] = 0.0f;
 #define MR_NOTE_CLOUD(x, vx) out->cloud_##x[i] = cloud->x[i];

@@ -27,7 +27,8 @@ static void mr_listen(const MrSim *sim, const MrFighter *own, const MrBlock *b, 
   const MrFighter *enemy = &b->fighters[e];
   int jams = mr_jammer(sim, e) > 0.0f;
   MR_FOR_LANES(i) {
-    int hears = own->alive[i] & enemy->alive[i] & (jams | (!silent[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine))) &
+    int hears = own->alive[i] & enemy->alive[i] &
+                (jams | (!silent[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine))) &
                 (sight->range[i] <= k->receiver_range);
     MrVector bearing = mr_bearing(sight, i);
     out->hears[i] = hears;

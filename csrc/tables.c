@@ -139,7 +139,8 @@ const MrFeature *mr_systems_features(void) {
 
 MrAdded mr_added(const MrParams *p) {
   bool senses = p->sensing == MR_SENSING_RADAR;
-  return (MrAdded){.systems = senses && (p->emission_control || p->chaff > 0), .mission = p->mission != MR_MISSION_FIGHT};
+  return (MrAdded){.systems = senses && (p->emission_control || p->chaff > 0),
+                   .mission = p->mission != MR_MISSION_FIGHT};
 }
 
 const MrFeature *mr_mission_features(void) {

@@ -411,7 +411,8 @@ def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
 def test_a_snapshot_rewinds_exactly(game):
     """It also restores another object and instruction set; equal hashes mean equal states."""
     rng = np.random.default_rng(5)
-    controls = rng.uniform(-1, 1, (120, 18, 2, 1 + game.get("dimensions", 2)))
+    count = 1 + game.get("dimensions", 2) + ("chaff" in game)
+    controls = rng.uniform(-1, 1, (120, 18, 2, count))
     kwargs = {"num_envs": 18, "blue": "ace", **game, **SHORT}
     sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
     sim = Simulation(seed=9, **kwargs)

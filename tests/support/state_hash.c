@@ -59,8 +59,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   int32_t shots = config->loads[0][2] ? 3 : red > blue ? red : blue;
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * (size_t)mr_controls(sim) * sizeof *actions);
-  size_t observed =
-      agents * (size_t)mr_feature_count(config->observation, mr_added(&config->params), red, blue);
+  size_t observed = agents * (size_t)mr_feature_count(config->observation, mr_added(&config->params), red, blue);
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
