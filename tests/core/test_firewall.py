@@ -201,7 +201,7 @@ def test_a_leak_is_caught(leak, test):
 
 def test_what_a_pilot_of_the_full_game_knows_is_caught():
     """Where both see everything, the enemy's ammunition is seen: the check would tell of it."""
-    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2, "systems": False}
+    fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2}
     one, other = twins(fight, "full")
     other.set_fighter(0, BLUE, ammo=0)
     assert not np.array_equal(red_view(one), red_view(other))
