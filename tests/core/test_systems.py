@@ -7,6 +7,8 @@ from math import cos, radians, sin
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scenes import BLUE, RED
 
 from midrange_puffer import Simulation, _core, features_of
@@ -102,8 +104,8 @@ def test_a_silent_radar_does_not_guide():
 
 
 def test_a_silent_fighter_flies_its_missile_by_the_radar_of_an_ally():
-    settings = EMISSION | FAR | {"red_size": 2, "start_spacing_max": 3_000, "dimensions": 2}
-    sim = Simulation(1, 1, **settings)
+    of_three = EMISSION | FAR | {"red_size": 2, "start_spacing_max": 3_000, "dimensions": 2}
+    sim = Simulation(1, 1, **of_three)
     for number, y in ((0, 0), (1, 2_000)):
         sim.set_fighter(0, number, x=0, y=y, heading_deg=0, speed=300)
     sim.set_fighter(0, 2, x=25_000, y=0, heading_deg=180, speed=300)
@@ -248,9 +250,9 @@ def test_seekers_near_the_fighter_tell_it_from_the_cloud():
 def test_it_pays_to_leave_the_cloud():
     """With chaff fewer missiles hit a pilot that evades; without a chance they hit as before."""
     hits = []
-    settings = SENSED | {"start_range_min": 20_000, "start_range_max": 30_000}
+    near = SENSED | {"start_range_min": 20_000, "start_range_max": 30_000}
     for own in ({}, {"chaff": 20, "chaff_chance": 0}, {"chaff": 20, "chaff_chance": 1}):
-        sim = Simulation(128, 3, red="shooter", blue="evader", **(settings | own))
+        sim = Simulation(128, 3, red="shooter", blue="evader", **(near | own))
         for _ in range(500):
             sim.step()
         hits.append(int((sim.fighters["alive"][:, BLUE] == 0).sum()))
@@ -320,3 +322,88 @@ def test_bad_parameters_are_named():
     with pytest.raises(ValueError, match="chaff = 61: must be from 0 to 60 cartridges"):
         resolve(SENSED | {"chaff": 61})
     assert resolve(SENSED | {"emission_control": True})["emission_control"] == "on"
+
+
+# What holds in all games
+
+
+@given(
+    seed=st.integers(0, 2**31),
+    dimensions=st.sampled_from((2, 3)),
+    sizes=st.sampled_from(((1, 1), (2, 1), (2, 3))),
+    own=st.fixed_dictionaries(
+        {
+            "emission_control": st.just("on"),
+            "chaff": st.integers(0, 60),
+            "chaff_time": st.sampled_from((0.1, 4, 60)),
+            "chaff_chance": st.sampled_from((0, 0.5, 1)),
+            "chaff_speed": st.sampled_from((1, 150, 1000)),
+            "chaff_time_to_go": st.sampled_from((0, 4, 100)),
+            "blue_jammer": st.sampled_from((0, 20_000)),
+            "radar_noise_range": st.sampled_from((0, 300)),
+        }
+    ),
+)
+@settings(max_examples=25)
+def test_random_actions_keep_everything_possible(seed, dimensions, sizes, own):
+    """Everything stays finite, cartridges only go, and a snapshot is the state."""
+    red, blue = sizes
+    near = {"start_range_min": 8_000, "start_range_max": 20_000, "start_spacing_max": 2_500}
+    parameters = (
+        SENSED | own | near | {"dimensions": dimensions, "red_size": red, "blue_size": blue}
+    )
+    sim = Simulation(9, seed, blue="evader", **parameters)
+    of, rng = controls_in(dimensions, systems=True), np.random.default_rng(seed)
+    left, snapshot, after = sim.systems["chaff"], b"", 0
+    for decision in range(60):
+        controls = rng.uniform(of.lowest, of.highest, (9, red + blue, of.count))
+        controls[..., -1] *= rng.random() < 0.2
+        if decision == 40:
+            snapshot = sim.snapshot()
+            sim.step(controls)
+            after = sim.state_hash()
+            sim.restore(snapshot)
+        sim.step(controls)
+        if decision == 40:
+            assert sim.state_hash() == after
+        systems = sim.systems
+        assert ((left - systems["chaff"]) * (left - systems["chaff"] - 1) == 0).all()
+        assert np.isin(systems["silent"], (0, 1)).all()
+        left = systems["chaff"]
+        seen = sim.observe()
+        assert np.isfinite(seen).all()
+        assert np.abs(seen).max() <= 1
+    if own["chaff"] == 0:
+        assert not sim.systems["cloud"].any()
+
+
+@EACH_DIMENSION
+def test_a_mirrored_fight_has_mirrored_clouds(dimensions):
+    """Both draw the same numbers: observations are the same but for the lateral features."""
+    own = EMISSION | CHAFF | {"chaff_chance": 0.6, "dimensions": dimensions, "chaff_time": 2}
+    sims = [Simulation(8, 3, **(FAR | own)) for _ in range(2)]
+    rng, of = np.random.default_rng(1), controls_in(dimensions, systems=True)
+    high = {"z": 6_000, "climb_deg": 0} if dimensions == 3 else {}
+    for env in range(8):
+        for seat, x in ((RED, 0), (BLUE, 18_000)):
+            y, turn = rng.uniform(-3_000, 3_000), rng.uniform(-40, 40)
+            for sign, sim in zip((1, -1), sims, strict=True):
+                heading = sign * ((180 if seat else 0) + turn)
+                place = {"x": x, "y": sign * y, "heading_deg": heading, "speed": 300}
+                sim.set_fighter(env, seat, **place, **high)
+    rows = features_of(observed("default", sims[0].parameters))
+    signs = np.array([-1 if row.lateral else 1 for row in rows])
+    clouds = decoyed_once = 0
+    for _ in range(60):
+        controls = rng.uniform(of.lowest, of.highest, (8, 2, of.count)).astype(np.float32)
+        controls[..., of.names.index("throttle")] = 1
+        mirrored = controls.copy()
+        mirrored[..., 0] *= -1
+        for sim, given_controls in zip(sims, (controls, mirrored), strict=True):
+            sim.step(given_controls)
+        one, other = (sim.observe() for sim in sims)
+        assert np.array_equal(signs * one, other)
+        clouds += (sims[0].systems["cloud"] > 0).sum()
+        decoyed_once += (sims[0].contacts["source"] == MEMORY).sum()
+    assert clouds > 100
+    assert decoyed_once > 20
