@@ -28,8 +28,9 @@ enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MA
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
 enum { MR_FIRE_HIGHEST = MR_SIDE == 1 ? MR_PAIR_FIRE_HIGHEST : MR_FIRE_TARGET };
 
-// The controls of a fighter, in their order: without the climb in the plane.
-enum { MR_ACTIONS = MR_DIMENSIONS == 3 ? 4 : 3, MR_CLIMB = 1, MR_THROTTLE = MR_ACTIONS - 2, MR_FIRE = MR_ACTIONS - 1 };
+// The places of a fighter's controls. The first is the rudder, the last is fire. There is a climb with height only, and
+// the systems with emission control or chaff only: mr_controls_of.
+enum { MR_CLIMB = 1, MR_THROTTLE = MR_DIMENSIONS == 3 ? 2 : 1, MR_SYSTEMS_PLACE = MR_THROTTLE + 1 };
 
 // The structs of the state; state_fields.h says what their fields mean.
 #define MR_DECLARE_FIELD(type, name, ...) MR_ALIGNED type name[MR_LANES];
@@ -81,8 +82,13 @@ typedef struct {
 } MrBelief;
 
 typedef struct {
+  MR_SYSTEMS_FIELDS(MR_DECLARE_FIELD)
+} MrSystems;
+
+typedef struct {
   MrContact contacts[MR_CONTACTS];  // of each fighter with each enemy: mr_contact_place
   MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
+  MrSystems systems[MR_FIGHTERS];   // of each fighter, with emission control or chaff
 } MrPicture;
 
 // The axes of a belief: X(place, velocity).
@@ -125,6 +131,9 @@ static inline void mr_enlist(const MrSim *sim, int32_t block, int lane) {
   if (MR_DIMENSIONS == 2 || !sim->types.are_drawn) return;
   mr_fill_roster(sim, b->engagement[lane], b->episode[lane], mr_roster_of(sim, block), lane);
 }
+
+// The controls of a fighter.
+static inline int32_t mr_controls_of(const MrSim *sim) { return MR_SYSTEMS_PLACE + sim->has_systems + 1; }
 
 // Sides ---------------------------------------------------------------------------------------------------
 //

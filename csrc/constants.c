@@ -41,6 +41,7 @@ static MrSensors derive_sensors(const MrParams *p) {
       .acquire_time = mr_steps_of(p, p->radar_acquire_time),
       .track_memory = mr_steps_of(p, p->track_memory),
       .seeker_memory = mr_steps_of(p, p->seeker_memory),
+      .chaff_time = mr_steps_of(p, p->chaff_time),
       .receiver_range = p->receiver_range * p->radar_range_nose,
       .jammer = {p->red_jammer, p->blue_jammer},
       .is_noisy = p->radar_noise_bearing_deg > 0.0f || p->radar_noise_range > 0.0f || p->radar_noise_speed > 0.0f,

@@ -15,25 +15,33 @@
 #include "mission.h"
 #include "picture.h"
 #include "scene.h"
+#include "systems.h"
 #include "targets.h"
 
 // Actions -------------------------------------------------------------------------------------------------
 
 static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
+// The level nearest a continuous control, at most the highest; not-a-number is level 0.
+static inline int32_t mr_level_of(float control, int32_t highest) {
+  if (!(control > 0.5f)) return 0;
+  return control < (float)highest ? (int32_t)(control + 0.5f) : highest;
+}
+
 // A fighter's `fire` for this control: above 0.5 a shot. In one against one with height k means the level k, the k-th
 // kind of missile. In teams the shot is at the enemy nearest the nose, and k + 1 means the level k, a shot at the k-th
 // enemy. Not-a-number is no shot.
 static inline int32_t mr_fire_of(const MrSim *sim, float control) {
   int32_t highest = mr_fire_levels(sim) - 1;
+  if (MR_SIDE == 1) return mr_level_of(control, highest);
   if (!(control > 0.5f)) return 0;
-  if (MR_SIDE == 1) return control < (float)highest ? (int32_t)(control + 0.5f) : highest;
   if (control < 1.5f) return MR_FIRE_AHEAD;
   return control < (float)highest + 1.0f ? (int32_t)(control - 0.5f) : highest;
 }
 
 // Sets the commands of a fighter that is flown from outside, clipped; not-a-number counts as 0.
-static inline void mr_command(const MrSim *sim, MrFighter *f, int lane, const float controls[MR_ACTIONS]) {
+// `systems` is NULL in games without that control.
+static inline void mr_command(const MrSim *sim, MrFighter *f, MrSystems *systems, int lane, const float *controls) {
   float rudder = controls[0], throttle = controls[MR_THROTTLE];
   f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
   f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
@@ -41,18 +49,22 @@ static inline void mr_command(const MrSim *sim, MrFighter *f, int lane, const fl
   float climb = controls[MR_CLIMB];
   f->climb_command[lane] = climb == climb ? mr_clip(climb, -1.0f, 1.0f) : 0.0f;
 #endif
-  f->fire[lane] = mr_fire_of(sim, controls[MR_FIRE]);
+  f->fire[lane] = mr_fire_of(sim, controls[mr_controls_of(sim) - 1]);
+  if (systems) systems->command[lane] = mr_level_of(controls[MR_SYSTEMS_PLACE], MR_SYSTEMS_LEVELS - 1);
 }
 
 // Takes the levels of one agent in the first lanes, `stride` numbers from lane to lane.
-static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, int stride, MrFighter *fighter) {
+static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, int stride, MrFighter *fighter,
+                           MrSystems *systems) {
+  int32_t fire = mr_controls_of(sim) - 1;
   for (int i = 0; i < lanes; i++) {
     const int32_t *levels = actions + i * stride;
     int32_t rudder = mr_clip_int(levels[0], MR_RUDDER_LEVELS - 1);
     int32_t throttle = mr_clip_int(levels[MR_THROTTLE], MR_THROTTLE_LEVELS - 1);
     fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
     fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
-    fighter->fire[i] = mr_clip_int(levels[MR_FIRE], mr_fire_levels(sim) - 1);
+    fighter->fire[i] = mr_clip_int(levels[fire], mr_fire_levels(sim) - 1);
+    if (systems) systems->command[i] = mr_clip_int(levels[MR_SYSTEMS_PLACE], MR_SYSTEMS_LEVELS - 1);
 #if MR_DIMENSIONS == 3
     int32_t climb = mr_clip_int(levels[MR_CLIMB], MR_CLIMB_LEVELS - 1);
     fighter->climb_command[i] = (float)(2 * climb) / (MR_CLIMB_LEVELS - 1) - 1.0f;
@@ -60,24 +72,26 @@ static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, 
   }
 }
 
-// Takes actions over into the state, clipped. `actions` has a row of MR_ACTIONS numbers, int32 levels or float32
+// Takes actions over into the state, clipped. `actions` has a row of mr_controls_of numbers, int32 levels or float32
 // controls, for every agent of the simulation, or for every fighter.
 static void mr_take_actions(const MrSim *sim, int32_t block, MrTake take, const void *actions) {
   int32_t rows = take == MR_TAKE_CONTROLS ? mr_fighters(sim) : sim->agents_per_env;
-  int lanes = mr_used_lanes(sim, block), stride = rows * MR_ACTIONS;
+  int lanes = mr_used_lanes(sim, block), stride = rows * mr_controls_of(sim);
+  MrPicture *picture = mr_picture(sim, block);
   const char *first = (const char *)actions + 4 * (size_t)block * MR_LANES * (size_t)stride;
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MrFighter *fighter = &mr_block(sim, block)->fighters[f];
+    MrSystems *systems = sim->has_systems ? &picture->systems[f] : NULL;
     if (take != MR_TAKE_CONTROLS && !sim->is_agent[f]) continue;
     if (take == MR_TAKE_LEVELS) {
-      mr_take_levels(sim, (const int32_t *)(const void *)first, lanes, stride, fighter);
+      mr_take_levels(sim, (const int32_t *)(const void *)first, lanes, stride, fighter, systems);
     } else {
       const float *controls = (const float *)(const void *)first;
       for (int i = 0; i < lanes; i++, controls += stride) {
-        if (fighter->pilot[i] == MR_PILOT_agent) mr_command(sim, fighter, i, controls);
+        if (fighter->pilot[i] == MR_PILOT_agent) mr_command(sim, fighter, systems, i, controls);
       }
     }
-    first += 4 * MR_ACTIONS;
+    first += 4 * mr_controls_of(sim);
   }
 }
 

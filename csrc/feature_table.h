@@ -344,6 +344,38 @@ enum {
 #define MR_MISSION_FEATURES(X) MR_LINE_FEATURES(X) MR_TRANSPORT_FEATURES(X)
 // clang-format on
 
+// Systems -------------------------------------------------------------------------------------------------
+
+// With emission control or chaff these follow the features of sensors, before those of a mission; in teams they are a
+// row. There is one table for both. Zeros follow it, since programs tell games apart by the number of features: as many
+// as make this number differ from that of every other game.
+// clang-format off
+#define MR_STATUS_FEATURES(X) \
+  X(systems_emits, 1, 0, "1 while the own radar emits, 0 while it is silent") \
+  X(systems_chaff, 1, 0, "share of the own chaff that is left; 0 without chaff")
+
+// The own last cloud of chaff.
+#define MR_CLOUD_FEATURES(X) \
+  X(systems_cloud_time, 10, 0, "time until the own last cloud of chaff is gone [s]; 0 without a cloud, as are the features that follow") \
+  X(systems_cloud_ahead, 1, 0, "bearing of that cloud: cosine of the angle off the nose") \
+  X(systems_cloud_left, 1, 1, "bearing of the cloud: sine of that angle") \
+  X(systems_cloud_up, 1, 0, "bearing of the cloud: sine of its elevation; 0 in the plane") \
+  X(systems_cloud_nearness, 1, 0, "1 km / (1 km + range to the cloud)")
+
+#define MR_SPARE_FEATURE(X, number) X(systems_spare_##number, 1, 0, "0: makes the number of features that of this game alone")
+#define MR_PAIR_SPARE_FEATURES(X) \
+  MR_SPARE_FEATURE(X, 1) MR_SPARE_FEATURE(X, 2) MR_SPARE_FEATURE(X, 3) \
+  MR_SPARE_FEATURE(X, 4) MR_SPARE_FEATURE(X, 5) MR_SPARE_FEATURE(X, 6)
+#define MR_TEAM_SPARE_FEATURES(X) \
+  MR_SPARE_FEATURE(X, 7) MR_SPARE_FEATURE(X, 8) MR_SPARE_FEATURE(X, 9) MR_SPARE_FEATURE(X, 10) \
+  MR_SPARE_FEATURE(X, 11) MR_SPARE_FEATURE(X, 12) MR_SPARE_FEATURE(X, 13) MR_SPARE_FEATURE(X, 14) \
+  MR_SPARE_FEATURE(X, 15) MR_SPARE_FEATURE(X, 16)
+
+// In one against one, and in teams.
+#define MR_PAIR_SYSTEMS_FEATURES(X) MR_STATUS_FEATURES(X) MR_CLOUD_FEATURES(X) MR_PAIR_SPARE_FEATURES(X)
+#define MR_SYSTEMS_FEATURES(X) MR_PAIR_SYSTEMS_FEATURES(X) MR_TEAM_SPARE_FEATURES(X)
+// clang-format on
+
 // The number of features in each table.
 #define MR_COUNT_FEATURE(name, scale, lateral, meaning) +1
 enum {
@@ -371,6 +403,8 @@ enum {
   MR_GUIDED_RISING_COUNT = 0 MR_GUIDED_RISING_FEATURES(MR_COUNT_FEATURE, missile),
   MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
   MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker),
+  MR_PAIR_SYSTEMS_COUNT = 0 MR_PAIR_SYSTEMS_FEATURES(MR_COUNT_FEATURE),
+  MR_SYSTEMS_COUNT = 0 MR_SYSTEMS_FEATURES(MR_COUNT_FEATURE),
   MR_LINE_COUNT = 0 MR_LINE_FEATURES(MR_COUNT_FEATURE),
   MR_MISSION_COUNT = 0 MR_MISSION_FEATURES(MR_COUNT_FEATURE)
 };

@@ -172,7 +172,7 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   if (!sim->pictures) return;
   MrPicture *picture = mr_picture(sim, block), seen;
   MrBlock b = *to;
-  mr_start_picture(picture, lane);
+  mr_start_picture(sim, picture, lane);
   seen = *picture;
   mr_update_picture(sim, mr_roster(sim, to), 0, &b, &seen);
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
@@ -227,6 +227,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_count_living(sim, b, losses);
   mr_fly_pilots(sim, b, picture);
   mr_launch_commanded(sim, b, picture);
+  if (sim->has_systems) mr_work_systems(sim, b, picture);
   mr_fly_block(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
   mr_straighten(sim, b);
   if (picture) mr_update_picture(sim, mr_roster(sim, b), sim->constants.substeps, b, picture);
@@ -299,7 +300,7 @@ const MrKernel MR_OF_ISA_AND_GAME(mr_kernel_) = {
     .name = MR_ISA_NAME,
     .side = MR_SIDE,
     .dimensions = MR_DIMENSIONS,
-    .controls = MR_ACTIONS,
+    .controls = MR_SYSTEMS_PLACE + 1,
     .take_actions = mr_take_actions,
     .controls_of_orders = mr_controls_of_orders_in,
     .decide_block = decide_block,

@@ -19,7 +19,7 @@ typedef enum { MR_TAKE_LEVELS, MR_TAKE_CONTINUOUS, MR_TAKE_CONTROLS } MrTake;
 typedef struct MrKernel {
   const char *name;
   int32_t side, dimensions;  // room for so many fighters on each side; 2 or 3
-  int32_t controls;          // of a fighter
+  int32_t controls;          // of a fighter, without the systems
   void (*take_actions)(const MrSim *sim, int32_t block, MrTake take, const void *actions);
   void (*controls_of_orders)(const MrSim *sim, int32_t block, const int32_t *orders, float *controls, uint8_t *absent);
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);

@@ -115,13 +115,13 @@ MrSim *mr_create(const MrConfig *config) {
   sim->has_map = config->envelope != NULL && !has_height;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
-  sim->features = mr_feature_count(config->observation, (MrMission)config->params.mission, config->params.red_size,
-                                   config->params.blue_size);
-  sim->view_features =
-      mr_feature_count(config->observation, MR_MISSION_FIGHT, config->params.red_size, config->params.blue_size);
   const MrParams *p = &config->params;
-  sim->head_count =
-      mr_order_heads(p->sensing, p->red_size, p->blue_size, p->dimensions, sim->head_levels, sim->heads, sim->orders);
+  MrAdded added = mr_added(p);
+  sim->has_systems = added.systems;
+  sim->features = mr_feature_count(config->observation, added, p->red_size, p->blue_size);
+  sim->view_features = mr_feature_count(config->observation, (MrAdded){0}, p->red_size, p->blue_size);
+  sim->head_count = mr_order_heads(p->sensing, p->red_size, p->blue_size, p->dimensions, added.systems,
+                                   sim->head_levels, sim->heads, sim->orders);
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
   sim->access = find_access(kernel);
@@ -167,7 +167,7 @@ const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
 size_t mr_state_bytes(const MrSim *sim) { return sim->access->block_bytes / MR_LANES; }
 int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
 int32_t mr_fighters_per_env(const MrSim *sim) { return sim->fighters; }
-int32_t mr_controls(const MrSim *sim) { return sim->kernel->controls; }
+int32_t mr_controls(const MrSim *sim) { return sim->kernel->controls + sim->has_systems; }
 uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
@@ -303,16 +303,17 @@ static MrObservation without_sensors(MrObservation observation) {
 }
 
 int32_t mr_truth_features(const MrSim *sim) {
-  MrMission mission = (MrMission)sim->params.mission;
-  return mr_feature_count(without_sensors(sim->observation), mission, sim->sizes[0], sim->sizes[1]);
+  MrAdded added = {.mission = mr_added(&sim->params).mission};
+  return mr_feature_count(without_sensors(sim->observation), added, sim->sizes[0], sim->sizes[1]);
 }
 
 void mr_observe_truth(MrSim *sim, float *observations) {
   MrSim full = *sim;
   full.pictures = NULL;
+  full.has_systems = false;
   full.observation = without_sensors(sim->observation);
   full.features = mr_truth_features(sim);
-  full.view_features = mr_feature_count(full.observation, MR_MISSION_FIGHT, sim->sizes[0], sim->sizes[1]);
+  full.view_features = mr_feature_count(full.observation, (MrAdded){0}, sim->sizes[0], sim->sizes[1]);
   mr_observe(&full, observations);
 }
 
@@ -361,7 +362,7 @@ const MrField *mr_fields(const MrSim *sim, MrEntity entity) {
 int32_t mr_count_of(const MrSim *sim, MrEntity entity) {
   if (entity == MR_ENGAGEMENT) return 1;
   if (entity == MR_CONTACT) return 2 * sim->sizes[0] * sim->sizes[1];
-  return entity == MR_FIGHTER ? sim->fighters : sim->fighters * MR_MISSILES_PER_FIGHTER;
+  return entity == MR_FIGHTER || entity == MR_SYSTEMS ? sim->fighters : sim->fighters * MR_MISSILES_PER_FIGHTER;
 }
 
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values) {

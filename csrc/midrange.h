@@ -34,6 +34,10 @@ enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots in one
 // The level k of fire is a shot at the k-th enemy that the fighter observes. There are as many as the larger side has
 // fighters, and 0 for no shot.
 enum { MR_RUDDER_LEVELS = 5, MR_CLIMB_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2 };
+// With emission control or chaff there is a control of the systems. Its level is a sum: MR_SILENT for a silent radar,
+// MR_DROP to drop a cartridge of chaff.
+enum { MR_SILENT = 1, MR_DROP = 2, MR_SYSTEMS_LEVELS = 4 };
+enum { MR_CHAFF_MAX = 60 };  // cartridges of a fighter: the greatest value of the parameter `chaff`
 
 // Pilots control fighters: code outside (an agent, a test, a human) or a scripted pilot.
 // Sensor pilots are fighting ones that fly only where the game has sensors, wing pilots only in teams with sensors.
@@ -190,6 +194,10 @@ typedef struct {
   int32_t alive, ammunition, pilot;
   int32_t ammunition_2, ammunition_3;  // of `ammunition` those of the second and the third kind; 0 in the plane
   int32_t launch_wait;                 // physics steps until the next launch is allowed
+  // Its systems, 0 in games without them: 1 if its radar is silent, cartridges of chaff left, physics steps until its
+  // last cloud is gone, and the place of that [m].
+  int32_t silent, chaff, cloud_wait;
+  float cloud_x, cloud_y, cloud_z;
 } MrFighterState;
 
 // One missile slot, as read or set from outside. All members are 0 when the slot is not active.
@@ -282,9 +290,9 @@ typedef struct {
 } MrStateInfo;
 
 // The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side
-// knows: the contact that each fighter has with each enemy, red's fighters first, and each missile's belief of its
-// target.
-typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
+// knows: the contact that each fighter has with each enemy, red's fighters first, each missile's belief of its target,
+// and each fighter's systems.
+typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_SYSTEMS, MR_ENTITY_COUNT } MrEntity;
 
 // A field of the state, a row of state_fields.h.
 typedef struct {
@@ -316,6 +324,7 @@ const MrStateInfo *mr_states(void);
 const MrOrderInfo *mr_orders(void);
 const MrStateInfo *mr_permissions(void);
 const MrStateInfo *mr_order_levels(void);
+const MrStateInfo *mr_order_systems(void);
 const MrTypeField *mr_aircraft_fields(void);
 const MrTypeField *mr_missile_fields(void);
 const MrTypeInfo *mr_aircraft_types(void);  // those of the package
@@ -338,7 +347,7 @@ size_t mr_state_bytes(const MrSim *sim);  // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
 int32_t mr_fighters_per_env(const MrSim *sim);
 // The number of a fighter's controls: rudder, throttle and fire in the plane; with height rudder, climb, throttle,
-// fire.
+// fire. With emission control or chaff the systems stand before fire.
 int32_t mr_controls(const MrSim *sim);
 // The fields of an entity; they differ between games. NULL stands for one against one in the plane. Ends with a row
 // whose name is NULL.
@@ -387,14 +396,15 @@ void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 // what is not there, so that they do what orders_table.h has under `otherwise`.
 void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent);
 
-// The heads of an order: the order, the permission, with height the level, and the target, which has one level in one
-// against one. So an order has as many heads as a fighter has controls.
-typedef enum { MR_HEAD_ORDER, MR_HEAD_PERMISSION, MR_HEAD_LEVEL, MR_HEAD_TARGET } MrHead;
+// The heads of an order: the order, the permission, with height the level, with emission control or chaff the systems,
+// and the target, which has one level in one against one. So an order has as many heads as a fighter has controls.
+typedef enum { MR_HEAD_ORDER, MR_HEAD_PERMISSION, MR_HEAD_LEVEL, MR_HEAD_SYSTEMS, MR_HEAD_TARGET } MrHead;
 enum { MR_ORDER_HEADS_MAX = MR_HEAD_TARGET + 1 };
 
 // Writes the numbers of levels of the heads of a game's orders, and which head each is; returns the number of heads.
-// `orders` gets the orders of the game, the levels of the first head. The arguments are rows of params.h.
-int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions,
+// `orders` gets the orders of the game, the levels of the first head. The arguments are rows of params.h, and whether
+// the game has emission control or chaff.
+int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions, bool has_systems,
                        int32_t levels[MR_ORDER_HEADS_MAX], MrHead heads[MR_ORDER_HEADS_MAX],
                        MrOrder orders[MR_ORDER_COUNT]);
 
@@ -569,8 +579,17 @@ enum { MR_OBSERVATION_VERSION = 1 };
 const MrFeature *mr_features(MrObservation observation);
 // The table of the features that missions add to every observation. They are the last ones; in teams they are a row.
 const MrFeature *mr_mission_features(void);
-// The number of features of an observation in a mission, in fights of this size.
-int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red_size, int32_t blue_size);
+// The table of the features that emission control and chaff add to observations with sensors. They come before those
+// of a mission; in teams they are a row.
+const MrFeature *mr_systems_features(void);
+// What a game adds to an observation.
+typedef struct {
+  bool systems, mission;
+} MrAdded;
+// The number of features of an observation with what is added, in fights of this size.
+int32_t mr_feature_count(MrObservation observation, MrAdded added, int32_t red_size, int32_t blue_size);
+// What games of these parameters add.
+MrAdded mr_added(const MrParams *params);
 
 // A team's observation: rows of these kinds, one kind after the other. With sensors enemies are contacts, and inbound
 // missiles are seekers; only then are there rows of radars that the receiver hears.
@@ -581,14 +600,15 @@ typedef enum {
   MR_ROW_RADAR,
   MR_ROW_INBOUND,
   MR_ROW_OWN_MISSILE,
+  MR_ROW_SYSTEMS,
   MR_ROW_MISSION,
   MR_ROW_COUNT
 } MrRow;
 // Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in
-// the observation's table. The row of a mission is in a table of its own, mr_mission_features.
+// the observation's table. The rows of systems and of a mission are in tables of their own.
 typedef struct {
   const char *name;
   int32_t rows, features, first;
 } MrRows;
-void mr_team_rows(MrObservation observation, MrMission mission, int32_t red_size, int32_t blue_size,
+void mr_team_rows(MrObservation observation, MrAdded added, int32_t red_size, int32_t blue_size,
                   MrRows rows[MR_ROW_COUNT]);

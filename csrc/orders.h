@@ -22,6 +22,7 @@
 // not there.
 typedef struct {
   MR_ALIGNED int32_t given[MR_LANES], order[MR_LANES], permission[MR_LANES], level[MR_LANES], target[MR_LANES];
+  MR_ALIGNED int32_t systems[MR_LANES];
   MR_ALIGNED int32_t absent[MR_LANES];
 } MrOrders;
 
@@ -36,6 +37,7 @@ static bool mr_read_orders(const MrSim *sim, int32_t block, const int32_t *row, 
       if (sim->heads[head] == MR_HEAD_ORDER) out->order[i] = (int32_t)sim->orders[level];
       if (sim->heads[head] == MR_HEAD_PERMISSION) out->permission[i] = level;
       if (sim->heads[head] == MR_HEAD_LEVEL) out->level[i] = level;
+      if (sim->heads[head] == MR_HEAD_SYSTEMS) out->systems[i] = level;
       if (sim->heads[head] == MR_HEAD_TARGET) out->target[i] = level;
     }
   }
@@ -307,7 +309,7 @@ static void mr_write_controls(const MrSim *sim, const MrBlock *b, const MrPictur
                               const MrOrders *orders, float *row, uint8_t *absent) {
   const MrFighter *f = &b->fighters[fighter];
   MR_EACH_LANE(i) {
-    float *controls = row + i * mr_fighters(sim) * MR_ACTIONS;
+    float *controls = row + i * mr_fighters(sim) * mr_controls_of(sim);
     if (!orders->given[i]) continue;
     if (absent) absent[i * mr_fighters(sim)] = (uint8_t)orders->absent[i];
     controls[0] = f->rudder_command[i];
@@ -315,7 +317,8 @@ static void mr_write_controls(const MrSim *sim, const MrBlock *b, const MrPictur
     controls[MR_CLIMB] = f->climb_command[i];
 #endif
     controls[MR_THROTTLE] = 1.0f;
-    controls[MR_FIRE] = mr_fire_control(sim, b, picture, fighter, f->fire[i], i);
+    if (sim->has_systems) controls[MR_SYSTEMS_PLACE] = (float)orders->systems[i];
+    controls[mr_controls_of(sim) - 1] = mr_fire_control(sim, b, picture, fighter, f->fire[i], i);
   }
 }
 
@@ -347,8 +350,8 @@ static void mr_controls_of_orders_in(const MrSim *sim, int32_t block, const int3
   for (int32_t f = 0; f < fighters; f++) {
     if (!ordered[f]) continue;
     mr_follow_orders(sim, b, picture, &aware, f, &given[f]);
-    size_t row = first + (size_t)f;
-    mr_write_controls(sim, b, picture, f, &given[f], controls + row * MR_ACTIONS, absent ? absent + row : NULL);
+    size_t row = first + (size_t)f, width = (size_t)mr_controls_of(sim);
+    mr_write_controls(sim, b, picture, f, &given[f], controls + row * width, absent ? absent + row : NULL);
   }
   memcpy(b->fighters, saved, sizeof saved);
 }

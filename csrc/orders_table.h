@@ -32,6 +32,13 @@
   X(tight, "fires inside R_NEZ") \
   X(free, "fires inside order_fire of R_max")
 
+// With emission control or chaff: the systems.
+#define MR_ORDER_SYSTEMS(X) \
+  X(emit, "the radar emits") \
+  X(silent, "the radar is silent") \
+  X(chaff, "the radar emits, and chaff is dropped while there is no cloud") \
+  X(silent_chaff, "both")
+
 // With height: the climb.
 #define MR_ORDER_LEVELS(X) \
   X(low, "dives with pilot_dive") \

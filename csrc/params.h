@@ -82,6 +82,12 @@
   X(sensor, float, red_jammer, 0, 0, 1000000, "m", "red's fighters jam radars, which see one with its nose to the radar, and the cross-section radar_cross_section, only nearer than this; 0 = no jammers") \
   X(sensor, float, blue_jammer, 0, 0, 1000000, "m", "the same of blue's fighters") \
   X(sensor, float, home_on_jam_range, 30000, 0, 1000000, "m", "with jammers: a missile's seeker homes on a jammer from this range, within its half angle") \
+  X(sensor, int, emission_control, 0, 0, 1, "off|on", "on = pilots and agents may switch their radars off: a silent radar sees nothing, and warning receivers do not hear it") \
+  X(sensor, int, chaff, 0, 0, 60, "cartridges", "chaff that each fighter carries against radars and seekers; 0 = none") \
+  X(sensor, float, chaff_time, 4, 0.1, 60, "s", "with chaff: how long the cloud of a cartridge lasts; until then the fighter drops no other") \
+  X(sensor, float, chaff_chance, 0.7, 0, 1, "1", "with chaff: chance that a cloud decoys a radar or seeker which the fighter flies straight across") \
+  X(sensor, float, chaff_speed, 150, 1, 1000, "m/s", "with chaff: that chance falls to 0 where the fighter's own speed along the line of sight is this, by which a Doppler radar tells it from the cloud") \
+  X(sensor, float, chaff_time_to_go, 4, 0, 100, "s", "with chaff: seekers with less time to go tell fighter and cloud apart more and more") \
   X(start, float, start_range_min, 30000, 100, 200000, "m", "least distance between the sides at the start") \
   X(start, float, start_range_max, 60000, 100, 200000, "m", "greatest distance between the sides at the start") \
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
@@ -194,7 +200,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 15
+#define MR_RULES_VERSION 16
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -280,7 +286,13 @@
   X(start_transport_trail, 15, 15000) \
   X(transport_cold_time, 15, 20) \
   X(reward_line, 15, 0) \
-  X(reward_line_range, 15, 20000)
+  X(reward_line_range, 15, 20000) \
+  X(emission_control, 16, 0) \
+  X(chaff, 16, 0) \
+  X(chaff_time, 16, 4) \
+  X(chaff_chance, 16, 0.7) \
+  X(chaff_speed, 16, 150) \
+  X(chaff_time_to_go, 16, 4)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

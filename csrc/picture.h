@@ -16,6 +16,7 @@
 #include "feature_table.h"
 #include "filter.h"
 #include "sight.h"
+#include "systems.h"
 
 // 1 if a contact of this source is a track.
 static inline int mr_is_track(int32_t source) {
@@ -101,19 +102,21 @@ static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPic
 }
 
 // Updates the contact of a fighter, `f`, with an enemy, `target`, by its radar. `sight` is of the enemy, the true one;
-// `steps` have been flown since the last update.
+// `systems` are those of all fighters; `steps` have been flown since the last update.
 static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const MrBlock *b, int32_t f, int32_t target,
-                              int32_t steps, const MrSight *sight, MrContact *contact) {
+                              int32_t steps, const MrSight *sight, const MrSystems *systems, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
   const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
   float jammer = mr_jammer(sim, target);
   MrBody *body = &contact->body;
   MrGlimpse glimpse;
+  MR_ALIGNED int32_t blind[MR_LANES];
+  mr_find_blind_radars(sim, b, f, target, sight, systems, blind);
   MR_FOR_LANES(i) {
     float reach = mr_radar_range(&sim->params, mr_aspect_cosine(sight, i)) * mr_echo_of(roster, target, i);
     float below = mr_height(&own->body, i) - mr_height(&enemy->body, i);
     MrEcho echo = {mr_cosine(sight, i), sight->range[i], sight->approach[i], below};
-    int sees = own->alive[i] & enemy->alive[i] &
+    int sees = own->alive[i] & enemy->alive[i] & !blind[i] &
                mr_sees(&sim->params, k->radar_cosine, mr_burn_through(&sim->params, jammer, reach), echo);
     int32_t before = contact->seen[i], source = contact->source[i];
     int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
@@ -145,7 +148,7 @@ static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const M
   MrSight sights[MR_FIGHTERS];
   mr_look(b, sights);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    mr_update_contact(sim, roster, b, f, mr_opponent(f), steps, &sights[f], &picture->contacts[f]);
+    mr_update_contact(sim, roster, b, f, mr_opponent(f), steps, &sights[f], picture->systems, &picture->contacts[f]);
   }
 }
 
@@ -217,7 +220,7 @@ static void mr_update_side(const MrSim *sim, const MrRoster *roster, const MrBlo
     MrSight sight;
     MR_FOR_LANES(i) tracked[i] = contact->source[i] == MR_LIVE;
     mr_look_at(&b->fighters[f].body, &b->fighters[enemy].body, &sight);
-    mr_update_contact(sim, roster, b, f, enemy, steps, &sight, contact);
+    mr_update_contact(sim, roster, b, f, enemy, steps, &sight, picture->systems, contact);
     mr_receive_link(sim, &link, &b->fighters[enemy], tracked, steps, contact);
   }
 }
@@ -229,13 +232,14 @@ static void mr_update_contacts(const MrSim *sim, const MrRoster *roster, const M
 
 #endif
 
-// The targets of a slot's missiles: the true ones, and those that the missiles' fighters believe, where these have a
-// track.
+// The targets of a slot's missiles: the true ones, those that the missiles' fighters believe, where these have a track,
+// and the targets' chaff.
 #define MR_DECLARE_AXIS(x, vx) \
-  MR_ALIGNED float x[MR_LANES], vx[MR_LANES], contact_##x[MR_LANES], contact_##vx[MR_LANES];
+  MR_ALIGNED float x[MR_LANES], vx[MR_LANES], contact_##x[MR_LANES], contact_##vx[MR_LANES], cloud_##x[MR_LANES];
 typedef struct {
   MR_AXES(MR_DECLARE_AXIS)  // [m], [m/s]
   MR_ALIGNED int32_t tracked[MR_LANES];
+  MR_ALIGNED int32_t decoys[MR_LANES];  // 1 where the target's chaff, at `cloud`, decoys a seeker that would see it
 #if MR_DIMENSIONS == 3
   MR_ALIGNED float echo[MR_LANES];  // mr_echo_of
 #endif
@@ -249,9 +253,9 @@ typedef struct {
 #define MR_SUM(a, b) (a##x * b##x + a##y * b##y)
 #endif
 
-// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target, or homes on
-// its jammer; it remembers the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles
-// with none of the first three.
+// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker homes on the target's jammer;
+// chaff decoys it; it sees the target; it remembers the target; the missile's fighter has a track; the belief stays.
+// Marks in `strays` missiles with none but the last.
 static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t, MrBelief *belief,
                              int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;
@@ -262,6 +266,8 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
 #define MR_TURN_TO_AXIS(x, vx)                           \
   x = mr_select(falls_back, t->contact_##x[i], x);       \
   vx = mr_select(falls_back, t->contact_##vx[i], vx);    \
+  x = mr_select(decoyed, t->cloud_##x[i], x);            \
+  vx = mr_select(decoyed, 0.0f, vx);                     \
   belief->x[i] = mr_select(sees, t->x[i], x);            \
   belief->vx[i] = mr_select(sees, t->vx[i], vx);
   MR_FOR_LANES(i) {
@@ -284,16 +290,17 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
 #endif
     float jammer = mr_select(mr_side(sim, m->target[i]), k->jammer[1], k->jammer[0]);
     int homes = (jammer > 0.0f) & (ahead >= k->seeker_cosine) & (range <= sim->params.home_on_jam_range);
-    int sees = homes | (looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo));
+    int finds = looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo);
+    int decoyed = finds & t->decoys[i] & !homes, sees = homes | (finds & !t->decoys[i]);
 
     int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
-    int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));
+    int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory) & !decoyed);
     // A lock that ends in this update leaves the missile to the track, if there is one.
     int falls_back = belief->locked[i] & !locked & tracked;
     MR_AXES(MR_TURN_TO_AXIS)
     belief->locked[i] = locked;
     belief->unseen[i] = mr_select_int(locked, unseen, 0);
-    strays[i] = m->active[i] & !locked & !tracked;
+    strays[i] = m->active[i] & !locked & !tracked & !decoyed;
   }
 #undef MR_BELIEVED_AXIS
 #undef MR_TURN_TO_AXIS
@@ -354,6 +361,26 @@ static void mr_note_targets(const MrSim *sim, const MrRoster *roster, const MrBl
   }
 }
 
+// Notes where chaff decoys the seekers of a slot's missiles, if they would see their targets.
+static void mr_note_decoys(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot, MrTargets *out) {
+  const MrMissile *m = &b->missiles[slot];
+#define MR_NO_CLOUD(x, vx) out->cloud_##x[i] = 0.0f;
+#define MR_NOTE_CLOUD(x, vx) out->cloud_##x[i] = cloud->x[i];
+  MR_FOR_LANES(i) {
+    out->decoys[i] = 0;
+    MR_AXES(MR_NO_CLOUD)
+  }
+  if (sim->params.chaff == 0) return;
+  MR_EACH_LANE(i) {
+    const MrSystems *cloud = &picture->systems[m->target[i]];
+    if (!m->active[i] || !mr_has_cloud(b, cloud, i)) continue;
+    out->decoys[i] = mr_decoys_seeker(sim, b, cloud, slot, i);
+    MR_AXES(MR_NOTE_CLOUD)
+  }
+#undef MR_NO_CLOUD
+#undef MR_NOTE_CLOUD
+}
+
 // Updates the beliefs of all missiles, after the contacts, and removes missiles that are lost.
 static void mr_update_beliefs(const MrSim *sim, const MrRoster *roster, int32_t steps, MrBlock *b, MrPicture *picture) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
@@ -361,6 +388,7 @@ static void mr_update_beliefs(const MrSim *sim, const MrRoster *roster, int32_t 
     MrTargets targets;
     if (!b->live[slot]) continue;
     mr_note_targets(sim, roster, b, picture, slot, &targets);
+    mr_note_decoys(sim, b, picture, slot, &targets);
     mr_update_belief(sim, &b->missiles[slot], steps, &targets, &picture->beliefs[slot], strays);
     mr_drop_strays(sim, roster, strays, b, slot);
   }

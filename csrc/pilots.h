@@ -369,8 +369,35 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
 #endif
 }
 
+// Sets the systems of the fighting pilots of one fighter. The radar is silent while it could see nothing that they
+// know: all their tracks are outside its cone, and no missile of theirs needs support. They drop chaff while a seeker
+// that they evade has a lock on them, and they fly across the line to it enough for chaff to work.
+static void mr_choose_systems(const MrSim *sim, const MrBlock *b, const MrThreat *threat, int32_t fighter,
+                              MrPicture *picture) {
+  const MrFighter *f = &b->fighters[fighter];
+  MR_ALIGNED int32_t tracks[MR_LANES] = {0}, watches[MR_LANES] = {0};
+  MR_FOR_SIDE(sim, !mr_side(sim, fighter), e) {
+    const MrContact *contact = &picture->contacts[mr_contact_place(sim, fighter, e)];
+    MrSight sight;
+    mr_look_at(&f->body, &contact->body, &sight);
+    MR_FOR_LANES(i) {
+      int tracked = mr_is_track(contact->source[i]);
+      tracks[i] |= tracked;
+      watches[i] |= tracked & (mr_cosine(&sight, i) >= sim->constants.sensors.radar_cosine);
+    }
+  }
+  int32_t *command = picture->systems[fighter].command;
+  MR_FOR_LANES(i) {
+    // The course that evades a seeker is across the line to it: its left part is the seeker's part ahead.
+    int across = fabsf(threat->left[i]) * f->body.v[i] < sim->params.chaff_speed;
+    int silent = tracks[i] & !watches[i] & !threat->needs_support[i];
+    int32_t level = silent * MR_SILENT + (threat->present[i] & across) * MR_DROP;
+    command[i] = mr_select_int(f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT, level, command[i]);
+  }
+}
+
 // Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.
-static void mr_fly_pilots(const MrSim *sim, MrBlock *b, const MrPicture *picture) {
+static void mr_fly_pilots(const MrSim *sim, MrBlock *b, MrPicture *picture) {
   bool fights[MR_FIGHTERS], any = false;
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     fights[f] = mr_fly_peaceful(sim, b, f);
@@ -385,6 +412,8 @@ static void mr_fly_pilots(const MrSim *sim, MrBlock *b, const MrPicture *picture
   }
 #endif
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    if (fights[f]) mr_fight(sim, b, picture, &aware, f);
+    if (!fights[f]) continue;
+    mr_fight(sim, b, picture, &aware, f);
+    if (sim->has_systems) mr_choose_systems(sim, b, &aware.threats[f], f, picture);
   }
 }

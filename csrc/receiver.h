@@ -18,15 +18,17 @@ typedef struct {
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
 } MrHeard;
 
-// Listens for the radar of an enemy, `e`, and for its jammer, which it hears in all directions. `sight` is the true one
-// of the enemy; `contact` is the enemy's with the fighter.
-static void mr_listen(const MrSim *sim, const MrFighter *own, const MrBlock *b, int32_t e, const MrSight *sight,
-                      const MrContact *contact, MrHeard *out) {
+// Listens for the radar of an enemy, `e`, unless that is silent, and for its jammer, which it hears in all directions.
+// `sight` is the true one of the enemy; `contact` is the enemy's with the fighter.
+static void mr_listen(const MrSim *sim, const MrFighter *own, const MrBlock *b, const MrPicture *picture, int32_t e,
+                      const MrSight *sight, const MrContact *contact, MrHeard *out) {
   const MrSensors *k = &sim->constants.sensors;
+  const int32_t *silent = picture->systems[e].silent;
   const MrFighter *enemy = &b->fighters[e];
   int jams = mr_jammer(sim, e) > 0.0f;
   MR_FOR_LANES(i) {
-    int hears = own->alive[i] & enemy->alive[i] & (jams | (mr_aspect_cosine(sight, i) >= k->radar_cosine)) &
+    int hears = own->alive[i] & enemy->alive[i] &
+                (jams | (!silent[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine))) &
                 (sight->range[i] <= k->receiver_range);
     MrVector bearing = mr_bearing(sight, i);
     out->hears[i] = hears;
@@ -101,7 +103,7 @@ static void mr_listen_around(const MrSim *sim, const MrBlock *b, int32_t fighter
   MR_FOR_SIDE(sim, enemies, e) {
     const MrContact *contact = &picture->contacts[mr_contact_place(sim, e, fighter)];
     MrSight room[2], *sight = mr_true_sight(b, fighter, e, room);
-    mr_listen(sim, &b->fighters[fighter], b, e, sight, contact, &out->of[e - first]);
+    mr_listen(sim, &b->fighters[fighter], b, picture, e, sight, contact, &out->of[e - first]);
   }
 }
 

@@ -49,6 +49,7 @@ typedef struct {
   float jammer[MR_SIDES];  // burn-through range on a fighter of this side [m]; 0 without jammers
   float noise_bearing;     // [rad] where its range ends
   float crank_c, crank_s;  // greatest angle at which a pilot supports a missile: cosine and sine
+  int32_t chaff_time;      // [physics steps]
 } MrSensors;
 
 typedef struct {
@@ -90,8 +91,9 @@ struct MrSim {
   bool has_map;
   MrMap map;
   MrObservation observation;
+  bool has_systems;       // with emission control or chaff
   int32_t features;       // of an observation
-  int32_t view_features;  // of these, without those of a mission
+  int32_t view_features;  // of these, without those of systems and of a mission
   uint64_t seed;
   int32_t num_envs, num_blocks;
   bool auto_reset;

@@ -37,7 +37,7 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
-static void mr_start_picture(MrPicture *picture, int lane) {
+static void mr_start_picture(const MrSim *sim, MrPicture *picture, int lane) {
   for (int32_t place = 0; place < MR_CONTACTS; place++) {
     MrContact *to = &picture->contacts[place];
     mr_start_body(&to->body, lane);
@@ -46,6 +46,11 @@ static void mr_start_picture(MrPicture *picture, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MrBelief *to = &picture->beliefs[slot];
     MR_BELIEF_FIELDS(MR_START_FIELD)
+  }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MrSystems *to = &picture->systems[f];
+    MR_SYSTEMS_FIELDS(MR_START_FIELD)
+    if (f < mr_fighters(sim)) to->chaff[lane] = sim->params.chaff;
   }
 }
 

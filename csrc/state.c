@@ -27,6 +27,7 @@
 #define MR_OF_BELIEVED(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrContact, body.name))
 #define MR_OF_A_CONTACT(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrContact, name))
 #define MR_OF_BELIEF(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrBelief, name))
+#define MR_OF_SYSTEMS(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrSystems, name))
 
 static const MrField engagement_fields[] = {MR_KEY_FIELDS(MR_OF_ENGAGEMENT) MR_ENGAGEMENT_FIELDS(MR_OF_ENGAGEMENT){0}};
 static const MrField fighter_fields[] = {MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS)
@@ -34,6 +35,7 @@ static const MrField fighter_fields[] = {MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_T
 static const MrField missile_fields[] = {MR_BODY_FIELDS(MR_OF_MISSILE_BODY) MR_MISSILE_FIELDS(MR_OF_MISSILE){0}};
 static const MrField contact_fields[] = {MR_BODY_FIELDS(MR_OF_BELIEVED) MR_CONTACT_FIELDS(MR_OF_A_CONTACT){0}};
 static const MrField belief_fields[] = {MR_BELIEF_FIELDS(MR_OF_BELIEF){0}};
+static const MrField systems_fields[] = {MR_SYSTEMS_FIELDS(MR_OF_SYSTEMS){0}};
 
 // The fields of a kind of entity, and where its structs are in a block, or in a block's picture if it is `known`: the
 // first at `offset`, each of `size` bytes; there is room for `room`.
@@ -50,6 +52,7 @@ static const Entity entities[MR_ENTITY_COUNT] = {
     [MR_MISSILE] = {missile_fields, offsetof(MrBlock, missiles), sizeof(MrMissile), MR_MISSILES, false},
     [MR_CONTACT] = {contact_fields, offsetof(MrPicture, contacts), sizeof(MrContact), MR_CONTACTS, true},
     [MR_BELIEF] = {belief_fields, offsetof(MrPicture, beliefs), sizeof(MrBelief), MR_MISSILES, true},
+    [MR_SYSTEMS] = {systems_fields, offsetof(MrPicture, systems), sizeof(MrSystems), MR_FIGHTERS, true},
 };
 
 static const MrField *fields_of(MrEntity entity) { return entities[entity].fields; }
@@ -139,6 +142,13 @@ static const char *wrong_ammunition(const MrSim *sim, int32_t fighter, const MrF
   return others > f->ammunition[lane] ? "ammunition" : NULL;
 }
 
+// The name of a fighter's system that works in one lane of a game without it; NULL if none does.
+static const char *wrong_systems(const MrSim *sim, const MrSystems *systems, int lane) {
+  if (systems->silent[lane] && !sim->params.emission_control) return "silent";
+  if (systems->chaff[lane] > sim->params.chaff) return "chaff";
+  return systems->cloud_end[lane] && !sim->params.chaff ? "cloud_end" : NULL;
+}
+
 // The same about all that is in one lane. In one against one a fighter has no field for its target.
 static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int lane, bool flown) {
   bool attacks = b->attacker[lane] != 0, has_mission = sim->params.mission != MR_MISSION_FIGHT;
@@ -148,6 +158,7 @@ static const char *wrong_lane(const MrSim *sim, const MrBlock *b, const MrPictur
   for (int32_t f = 0; f < mr_fighters(sim) && !wrong; f++) {
     wrong = wrong_direction(&b->fighters[f].body, lane, flown);
     if (!wrong) wrong = wrong_ammunition(sim, f, &b->fighters[f], lane);
+    if (!wrong && picture) wrong = wrong_systems(sim, &picture->systems[f], lane);
 #if MR_SIDE > 1
     if (!is_enemy(sim, f, b->fighters[f].target[lane])) wrong = "target";
 #endif
@@ -247,6 +258,15 @@ static void get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighte
   int i = env % MR_LANES;
   int32_t wait = from->ready[i] - b->time[i];
   *state = (MrFighterState){MR_FIGHTER_STATE(MR_GET).pilot = from->pilot[i], .launch_wait = wait > 0 ? wait : 0};
+  if (!sim->has_systems) return;
+  const MrSystems *s = &mr_picture(sim, env / MR_LANES)->systems[fighter];
+  int32_t cloud = s->cloud_end[i] - b->time[i];
+  state->silent = s->silent[i];
+  state->chaff = s->chaff[i];
+  state->cloud_wait = cloud > 0 ? cloud : 0;
+  state->cloud_x = s->x[i];
+  state->cloud_y = s->y[i];
+  state->cloud_z = s->z[i];
 }
 
 // Removes missiles whose target is dead, after the caller has set the state: the physics steps rely on living targets.
@@ -254,6 +274,27 @@ static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     if (!b->fighters[f].alive[lane]) mr_remove_missiles_at(b, f, lane);
   }
+}
+
+// Sets the systems of a fighter. Returns the name of a member that is out of its range, after which nothing is changed;
+// or NULL.
+static const char *set_systems(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+  int32_t time = mr_block(sim, env / MR_LANES)->time[env % MR_LANES];
+  if (!sim->has_systems)
+    return state->silent || state->chaff || state->cloud_wait ? "silent, chaff or cloud_wait" : NULL;
+  MrSystems *to = &mr_picture(sim, env / MR_LANES)->systems[fighter], before = *to;
+  int i = env % MR_LANES;
+  if (state->cloud_wait < 0 || state->cloud_wait > INT32_MAX - time) return "cloud_wait";
+  to->silent[i] = state->silent;
+  to->chaff[i] = state->chaff;
+  to->cloud_end[i] = state->cloud_wait ? time + state->cloud_wait : 0;
+  to->x[i] = state->cloud_x;
+  to->y[i] = state->cloud_y;
+  to->z[i] = state->cloud_z;
+  const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_SYSTEMS], fighter, i, false);
+  if (!wrong) wrong = wrong_systems(sim, to, i);
+  if (wrong) *to = before;
+  return wrong;
 }
 
 static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
@@ -273,6 +314,7 @@ static const char *set_fighter(MrSim *sim, int32_t env, int32_t fighter, const M
   const char *wrong = out_of_range(state_of(sim, env / MR_LANES), &entities[MR_FIGHTER], fighter, i, false);
   if (!wrong) wrong = wrong_direction(&to->body, i, false);
   if (!wrong) wrong = wrong_ammunition(sim, fighter, to, i);
+  if (!wrong) wrong = set_systems(sim, env, fighter, state);
   if (wrong) {
     *to = before;
     return wrong;
@@ -350,6 +392,7 @@ static uint64_t hash_engagement(uint64_t h, const MrSim *sim, int32_t env) {
     h = hash_entity(h, state, MR_FIGHTER, f, lane);
     if (!sim->pictures) continue;
     MR_FOR_SIDE(sim, !mr_side(sim, f), e) h = hash_entity(h, state, MR_CONTACT, mr_contact_place(sim, f, e), lane);
+    h = hash_entity(h, state, MR_SYSTEMS, f, lane);
   }
   for (int32_t slot = 0; slot < mr_count_of(sim, MR_MISSILE); slot++) {
     h = mix(h, &b->missiles[slot].active[lane]);

@@ -177,4 +177,15 @@
   X(int32_t, unseen, 0, 0, MR_STEPS_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]") \
   MR_HEIGHT_BELIEF_FIELDS(X)
 
+// A fighter's systems: with emission control its radar, with chaff its cartridges and their last cloud. RULES.md,
+// "Emission control and chaff".
+#define MR_SYSTEMS_FIELDS(X) \
+  X(int32_t, command, 0, 0, MR_SYSTEMS_LEVELS - 1, MR_HASHED_IF_SET, "level of the control systems: MR_SILENT and MR_DROP, one, both or neither") \
+  X(int32_t, silent, 0, 0, 1, MR_HASHED_IF_SET, "1 while its radar is silent") \
+  X(int32_t, chaff, 0, 0, MR_CHAFF_MAX, MR_HASHED_IF_SET, "cartridges left") \
+  X(int32_t, cloud_end, 0, 0, INT32_MAX, MR_HASHED_IF_SET, "time at which its last cloud is gone [physics steps]; 0 without one") \
+  X(float, x, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, MR_HASHED_IF_SET, "place of that cloud [m]") \
+  X(float, y, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, MR_HASHED_IF_SET, "place of that cloud [m]") \
+  X(float, z, 0, -MR_NUMBER_MAX, MR_NUMBER_MAX, MR_HASHED_IF_SET, "its height [m]; 0 in the plane")
+
 // clang-format on

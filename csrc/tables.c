@@ -58,12 +58,17 @@ const MrStateInfo *mr_permissions(void) {
   return table;
 }
 
+const MrStateInfo *mr_order_systems(void) {
+  static const MrStateInfo table[] = {MR_ORDER_SYSTEMS(MR_DESCRIBE_STATE){0}};
+  return table;
+}
+
 const MrStateInfo *mr_order_levels(void) {
   static const MrStateInfo table[] = {MR_ORDER_LEVELS(MR_DESCRIBE_STATE){0}};
   return table;
 }
 
-int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions,
+int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions, bool has_systems,
                        int32_t levels[MR_ORDER_HEADS_MAX], MrHead heads[MR_ORDER_HEADS_MAX],
                        MrOrder orders[MR_ORDER_COUNT]) {
   int32_t side = red > blue ? red : blue, count = 0;
@@ -79,6 +84,10 @@ int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimen
   if (dimensions == 3) {
     levels[count] = MR_ORDER_LEVEL_COUNT;
     heads[count++] = MR_HEAD_LEVEL;
+  }
+  if (has_systems) {
+    levels[count] = MR_SYSTEMS_LEVELS;
+    heads[count++] = MR_HEAD_SYSTEMS;
   }
   levels[count] = side > 1 ? 1 + side : 1;
   heads[count++] = MR_HEAD_TARGET;
@@ -123,6 +132,17 @@ const MrFeature *mr_features(MrObservation observation) {
   return tables[observation];
 }
 
+const MrFeature *mr_systems_features(void) {
+  static const MrFeature table[] = {MR_SYSTEMS_FEATURES(MR_DESCRIBE_FEATURE)};
+  return table;
+}
+
+MrAdded mr_added(const MrParams *p) {
+  bool senses = p->sensing == MR_SENSING_RADAR;
+  return (MrAdded){.systems = senses && (p->emission_control || p->chaff > 0),
+                   .mission = p->mission != MR_MISSION_FIGHT};
+}
+
 const MrFeature *mr_mission_features(void) {
   static const MrFeature table[] = {MR_MISSION_FEATURES(MR_DESCRIBE_FEATURE)};
   return table;
@@ -141,7 +161,7 @@ static const Widths team_widths[MR_OBSERVATION_COUNT] = {
                                       MR_SEEKER_COUNT, MR_GUIDED_RISING_COUNT},
 };
 
-void mr_team_rows(MrObservation observation, MrMission mission, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
+void mr_team_rows(MrObservation observation, MrAdded added, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
   bool senses = observation == MR_OBSERVE_TEAM_RADAR || observation == MR_OBSERVE_TEAM_RADAR_HEIGHT;
   int32_t side = red > blue ? red : blue;
   const int32_t *widths = team_widths[observation];
@@ -153,7 +173,8 @@ void mr_team_rows(MrObservation observation, MrMission mission, int32_t red, int
       senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, 0, 0} : (MrRows){"inbound", MR_INBOUND_OBSERVED, 0, 0};
   rows[MR_ROW_OWN_MISSILE] = (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, 0, 0};
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) rows[kind].features = widths[kind];
-  rows[MR_ROW_MISSION] = (MrRows){"mission", mission != MR_MISSION_FIGHT, MR_MISSION_COUNT, 0};
+  rows[MR_ROW_SYSTEMS] = (MrRows){"systems", added.systems, MR_SYSTEMS_COUNT, 0};
+  rows[MR_ROW_MISSION] = (MrRows){"mission", added.mission, MR_MISSION_COUNT, 0};
   // Where each kind's table begins: with full information a table serves two kinds.
   int32_t own = widths[MR_ROW_OWN], ally = own + widths[MR_ROW_ALLY], enemy = ally + widths[MR_ROW_ENEMY];
   rows[MR_ROW_ALLY].first = own;
@@ -163,7 +184,7 @@ void mr_team_rows(MrObservation observation, MrMission mission, int32_t red, int
   rows[MR_ROW_OWN_MISSILE].first = rows[MR_ROW_INBOUND].first + (senses ? widths[MR_ROW_INBOUND] : 0);
 }
 
-int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red, int32_t blue) {
+int32_t mr_feature_count(MrObservation observation, MrAdded added, int32_t red, int32_t blue) {
   static const int32_t counts[MR_OBSERVATION_COUNT] = {
       [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
       [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
@@ -175,10 +196,11 @@ int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t r
       [MR_OBSERVE_RADAR_HEIGHT_2] = MR_RADAR_HEIGHT_2_FEATURE_COUNT,
       [MR_OBSERVE_RADAR_HEIGHT_3] = MR_RADAR_HEIGHT_3_FEATURE_COUNT,
   };
-  if (counts[observation]) return counts[observation] + (mission != MR_MISSION_FIGHT ? MR_LINE_COUNT : 0);
+  int32_t more = (added.systems ? MR_PAIR_SYSTEMS_COUNT : 0) + (added.mission ? MR_LINE_COUNT : 0);
+  if (counts[observation]) return counts[observation] + more;
   MrRows rows[MR_ROW_COUNT];
   int32_t count = 0;
-  mr_team_rows(observation, mission, red, blue, rows);
+  mr_team_rows(observation, added, red, blue, rows);
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) count += rows[kind].rows * rows[kind].features;
   return count;
 }

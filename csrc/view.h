@@ -331,6 +331,16 @@ static inline void mr_place_view(const MrSim *sim, const void *view, MrDestinati
   to->first += sim->features;
 }
 
+// Writes features that a game adds to a view, an array float [feature][lane], at this place of the rows that `to` is
+// at.
+static inline void mr_place_added(const void *features, int32_t count, int32_t place, const MrDestination *to) {
+  const float (*from)[MR_LANES] = features;
+  for (int i = 0; i < to->lanes; i++) {
+    float *row = to->first + (size_t)i * to->stride + place;
+    for (int32_t n = 0; n < count; n++) row[n] = from[n][i];
+  }
+}
+
 // Collects the missiles of one rank from their slots.
 static void mr_collect(const MrSim *sim, const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES],
                        MrObserved *out) {

@@ -45,11 +45,7 @@ static inline void mr_place_mission(const MrSim *sim, const MrBlock *b, int32_t 
   MR_ALIGNED int32_t observes[MR_LANES];
   MR_FOR_LANES(i) observes[i] = 1;
   mr_write_line(sim, b, fighter, observes, &row);
-  const float (*from)[MR_LANES] = (const float (*)[MR_LANES]) & row;
-  for (int i = 0; i < to->lanes; i++) {
-    float *row_to = to->first + (size_t)i * to->stride + sim->view_features;
-    for (int32_t n = 0; n < MR_LINE_COUNT; n++) row_to[n] = from[n][i];
-  }
+  mr_place_added(&row, MR_LINE_COUNT, sim->features - MR_LINE_COUNT, to);
 }
 
 #else

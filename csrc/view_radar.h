@@ -14,6 +14,7 @@
 #include "scene.h"
 #include "view.h"
 #include "view_mission.h"
+#include "view_systems.h"
 
 // The view of one fighter. The kinds of missiles are set if fighters carry several.
 typedef struct {
@@ -144,7 +145,7 @@ static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t figh
   MrHeard heard;
   MrSeekers seekers;
   int32_t other = mr_opponent(fighter);
-  mr_listen(sim, &b->fighters[fighter], b, other, &sights[fighter], &picture->contacts[other], &heard);
+  mr_listen(sim, &b->fighters[fighter], b, picture, other, &sights[fighter], &picture->contacts[other], &heard);
   mr_listen_to_seekers(sim, b, fighter, picture, &seekers);
   mr_write_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, out);
   mr_write_contact_height(sim, b, fighter, &scene->sights[fighter], &picture->contacts[fighter], out);
@@ -164,6 +165,7 @@ static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPic
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);
+    mr_place_systems(sim, b, picture, f, &to);
     mr_place_mission(sim, b, f, &to);
     mr_place_view(sim, &view, &to);
   }

@@ -19,6 +19,7 @@
 #include "targets.h"
 #include "view.h"
 #include "view_mission.h"
+#include "view_systems.h"
 
 // The features of the rows.
 #if MR_DIMENSIONS == 3
@@ -489,6 +490,16 @@ static void mr_write_mission(const MrSim *sim, const MrTeamView *view, int32_t f
   mr_place_rows(&row, MR_MISSION_COUNT, rows);
 }
 
+// Writes the row of the systems.
+static void mr_place_systems(const MrSim *sim, const MrTeamView *view, int32_t fighter,
+                             const int32_t observes[MR_LANES], const MrTeamRows *to) {
+  float *rows[MR_LANES];
+  MrSystemsRow row;
+  mr_write_systems(sim, view->b, view->picture, fighter, observes, &row);
+  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_SYSTEMS];
+  mr_place_rows(&row, MR_SYSTEMS_COUNT, rows);
+}
+
 // Writes the observation of a fighter. Rows for more others than a side has, and those without a missile, are zeros.
 static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to,
                              size_t next, MrGathered *gathered) {
@@ -520,6 +531,7 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
     if (observes[i]) mr_gather(sim, view, fighter, &view->own[fighter][i], i, row + own_missiles, gathered);
     if (mr_has_mission(sim) && !observes[i]) mr_zero(row, 0, own_missiles);
   }
+  if (sim->has_systems) mr_place_systems(sim, view, fighter, observes, to);
   if (mr_has_mission(sim)) mr_write_mission(sim, view, fighter, observes, to);
 }
 
@@ -563,7 +575,8 @@ static void mr_look_by_picture(const MrSim *sim, const MrBlock *b, const MrPictu
 // The places of the kinds of rows in an observation.
 static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
   MrRows rows[MR_ROW_COUNT];
-  mr_team_rows(sim->observation, (MrMission)sim->params.mission, mr_size(sim, 0), mr_size(sim, 1), rows);
+  MrAdded added = {.systems = sim->has_systems, .mission = mr_has_mission(sim)};
+  mr_team_rows(sim->observation, added, mr_size(sim, 0), mr_size(sim, 1), rows);
   first[0] = 0;
   for (int n = 0; n < MR_ROW_COUNT; n++) first[n + 1] = first[n] + rows[n].rows * rows[n].features;
 }
@@ -571,7 +584,7 @@ static void mr_find_rows(const MrSim *sim, int32_t first[MR_ROW_COUNT + 1]) {
 // Room for the features of an observation, with and without sensors.
 enum {
   MR_TEAM_FEATURES_MAX = MR_OWN_WIDTH + (2 * MR_ENEMIES - 1) * MR_OTHER_WIDTH + MR_ENEMIES * MR_HEARD_WIDTH +
-  MR_MISSILES_OBSERVED * MR_GUIDED_WIDTH + MR_MISSION_COUNT
+  MR_MISSILES_OBSERVED * MR_GUIDED_WIDTH + MR_SYSTEMS_COUNT + MR_MISSION_COUNT
 };
 _Static_assert((int)MR_ALLY_WIDTH <= (int)MR_OTHER_WIDTH && (int)MR_TRACK_WIDTH <= (int)MR_OTHER_WIDTH, "room");
 

@@ -52,7 +52,10 @@ def _check_undrawn(dict parameters, str name):
 
 def _check_sizes(dict parameters, str observation):
     """Refuses impossible sizes of sides, and observations that do not go with them."""
-    observation, has_mission = parts_of(observation)
+    observation, has_systems, has_mission = parts_of(observation)
+    if has_systems != (parameters["emission_control"] == "on" or parameters["chaff"] > 0):
+        raise ValueError(f"observation = {observation!r}: is not that of emission_control = "
+                         f"{parameters['emission_control']} and chaff = {parameters['chaff']}")
     if has_mission != (parameters["mission"] != "fight"):
         raise ValueError(f"observation = {observation!r}: is not that of mission = "
                          f"{parameters['mission']}")
@@ -104,7 +107,7 @@ cdef int _take_types(MrConfig *config, types) except -1:
 
 cdef int _take_loads(MrConfig *config, types, str observation) except -1:
     """Copies the loads of missiles, which the observation must show; in teams of one type each."""
-    observation, _ = parts_of(observation)
+    observation = parts_of(observation)[0]
     if len(types.loads) != MR_SIDES:
         raise ValueError(f"loads of {len(types.loads)} sides: must be {MR_SIDES}")
     cdef int kinds = max(1, *(len(load) for load in types.loads))

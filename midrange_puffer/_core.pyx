@@ -40,8 +40,8 @@ cdef class Core:
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
         observation: one of OBSERVATIONS, or in teams one of TEAMS, or in one against one with
-            height that of HEIGHTS or RADAR_HEIGHTS for the kinds of missiles; in a mission that of
-            in_mission().
+            height that of HEIGHTS or RADAR_HEIGHTS for the kinds of missiles; with emission control
+            or chaff that of with_systems(), and in a mission that of in_mission().
         threads: number of threads that step the engagements, with the caller's; the result does not
             depend on it.
         types: with height the types of aircraft and missiles, of "aircraft" and "missile" each:
@@ -83,7 +83,7 @@ cdef class Core:
         self.shared = find_threads(threads)
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
-        if observation.removesuffix(_IN_MISSION) not in _OBSERVATIONS:
+        if observation.removesuffix(_IN_MISSION).removesuffix(_WITH_SYSTEMS) not in _OBSERVATIONS:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
         _check_sizes(parameters, observation)
         _check_pilots(parameters, pilot_weights)
@@ -119,13 +119,13 @@ cdef class Core:
             _take_envelope(&ranges, envelope)
             config.envelope = &ranges
         config.observation = _OBSERVATIONS[parts_of(observation)[0]]
-        mission = _MISSIONS[parameters["mission"]]
         self.sim = mr_create(&config)
         if self.sim == NULL:
             raise MemoryError(f"no memory for {num_envs} engagements")
         self.num_envs = num_envs
         self.agents = num_envs * mr_agents_per_env(self.sim)
-        self.features = mr_feature_count(config.observation, mission, red_size, blue_size)
+        self.features = mr_feature_count(config.observation, mr_added(&config.params), red_size,
+                                         blue_size)
         self.fighters = mr_fighters_per_env(self.sim)
         self.slots = mr_count_of(self.sim, MR_MISSILE)
         self.controls = mr_controls(self.sim)
@@ -437,19 +437,19 @@ cdef class Core:
     def read(self, str entity):
         """Returns copies of the fields of an entity: name -> array [num_envs, entities].
 
-        `entity` is "engagement", "fighter" or "missile", and with sensors also "contact" or
-        "belief". csrc/state_fields.h lists the fields. The arrays are float32, or int32 for whole
+        `entity` is "engagement", "fighter" or "missile", and with sensors also "contact", "belief"
+        or "systems". csrc/state_fields.h lists the fields. The arrays are float32, or int32 for whole
         numbers.
 
         Raises:
             KeyError: no such entity.
-            ValueError: a contact or a belief without sensors.
+            ValueError: a contact, a belief or systems without sensors.
         """
         cdef MrEntity kind
         cdef const MrField *field
         cdef uint8_t[:, ::1] values
         kind = _ENTITIES[entity]
-        if entity in ("contact", "belief") and self.parameters["sensing"] == "full":
+        if entity in ("contact", "belief", "systems") and self.parameters["sensing"] == "full":
             raise ValueError(f"{entity}: there is none with sensing = full")
         out = {}
         cdef MrSim *sim = self._begin()

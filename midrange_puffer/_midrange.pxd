@@ -16,7 +16,11 @@ cdef extern from "midrange.h" nogil:
     enum: MR_MISSILES_PER_FIGHTER
     enum: MR_PAIR_MISSILES
     enum: MR_ROW_COUNT
+    enum: MR_ROW_SYSTEMS
     enum: MR_ROW_MISSION
+    enum: MR_SYSTEMS_LEVELS
+    enum: MR_SILENT
+    enum: MR_DROP
     enum: MR_RUDDER_LEVELS
     enum: MR_CLIMB_LEVELS
     enum: MR_THROTTLE_LEVELS
@@ -63,6 +67,7 @@ cdef extern from "midrange.h" nogil:
         MR_MISSILE
         MR_CONTACT
         MR_BELIEF
+        MR_SYSTEMS
     ctypedef struct MrField:
         const char *name
         const char *meaning
@@ -90,6 +95,8 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_RADAR_HEIGHT_2
         MR_OBSERVE_RADAR_HEIGHT_3
         MR_OBSERVE_TEAM_RADAR_HEIGHT
+    ctypedef struct MrAdded:
+        c_bool systems, mission
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -149,6 +156,7 @@ cdef extern from "midrange.h" nogil:
         MR_HEAD_ORDER
         MR_HEAD_PERMISSION
         MR_HEAD_LEVEL
+        MR_HEAD_SYSTEMS
         MR_HEAD_TARGET
     enum: MR_ORDER_HEADS_MAX
     ctypedef enum MrOrder:
@@ -160,6 +168,8 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrFighterState:
         float x, y, z, direction_x, direction_y, direction_z, speed, rudder, climb, throttle
         int32_t alive, ammunition, ammunition_2, ammunition_3, pilot, launch_wait
+        int32_t silent, chaff, cloud_wait
+        float cloud_x, cloud_y, cloud_z
     ctypedef struct MrMissileState:
         int32_t active, owner, target, age, kind
         float x, y, z, direction_x, direction_y, direction_z, speed, rudder
@@ -204,8 +214,9 @@ cdef extern from "midrange.h" nogil:
     const MrOrderInfo *mr_orders()
     const MrStateInfo *mr_permissions()
     const MrStateInfo *mr_order_levels()
+    const MrStateInfo *mr_order_systems()
     int32_t mr_order_heads(int32_t sensing, int32_t red_size, int32_t blue_size, int32_t dimensions,
-                           int32_t *levels, MrHead *heads, MrOrder *orders)
+                           c_bool has_systems, int32_t *levels, MrHead *heads, MrOrder *orders)
     void mr_controls_of_orders(MrSim *sim, const int32_t *orders, float *controls, uint8_t *absent)
     const MrTypeField *mr_aircraft_fields()
     const MrTypeField *mr_missile_fields()
@@ -216,11 +227,13 @@ cdef extern from "midrange.h" nogil:
     int32_t mr_count_of(const MrSim *sim, MrEntity entity)
     int32_t mr_fighters_per_env(const MrSim *sim)
     int32_t mr_controls(const MrSim *sim)
-    void mr_team_rows(MrObservation observation, MrMission mission, int32_t red_size,
+    void mr_team_rows(MrObservation observation, MrAdded added, int32_t red_size,
                       int32_t blue_size, MrRows *rows)
     const MrFeature *mr_features(MrObservation observation)
     const MrFeature *mr_mission_features()
-    int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red_size,
+    const MrFeature *mr_systems_features()
+    MrAdded mr_added(const MrParams *params)
+    int32_t mr_feature_count(MrObservation observation, MrAdded added, int32_t red_size,
                              int32_t blue_size)
     MrParams mr_default_params()
     const char *const *mr_isas()

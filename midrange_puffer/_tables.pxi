@@ -8,11 +8,20 @@ ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
 RULES_VERSION = MR_RULES_VERSION
 SAME_BITS_SINCE = MR_SAME_BITS_SINCE
+
+
+cdef MrAdded _added(bint systems, bint mission):
+    """Returns what a game adds to an observation."""
+    cdef MrAdded added
+    added.systems, added.mission = systems, mission
+    return added
+
+
 # Observations in one against one: name -> number of its feature_rows().
 OBSERVATIONS = {
-    "default": mr_feature_count(MR_OBSERVE_DEFAULT, MR_MISSION_FIGHT, 1, 1),
-    "stg": mr_feature_count(MR_OBSERVE_STG, MR_MISSION_FIGHT, 1, 1),
-    "radar": mr_feature_count(MR_OBSERVE_RADAR, MR_MISSION_FIGHT, 1, 1),
+    "default": mr_feature_count(MR_OBSERVE_DEFAULT, _added(False, False), 1, 1),
+    "stg": mr_feature_count(MR_OBSERVE_STG, _added(False, False), 1, 1),
+    "radar": mr_feature_count(MR_OBSERVE_RADAR, _added(False, False), 1, 1),
 }
 TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
 TEAM_HEIGHT, TEAM_RADAR_HEIGHT = "team_height", "team_radar_height"  # the same with height
@@ -31,10 +40,12 @@ _OBSERVATIONS = {
     RADAR_HEIGHTS[0]: MR_OBSERVE_RADAR_HEIGHT, RADAR_HEIGHTS[1]: MR_OBSERVE_RADAR_HEIGHT_2,
     RADAR_HEIGHTS[2]: MR_OBSERVE_RADAR_HEIGHT_3, TEAM_RADAR_HEIGHT: MR_OBSERVE_TEAM_RADAR_HEIGHT,
 }
-_MISSIONS = {
-    "fight": MR_MISSION_FIGHT, "line": MR_MISSION_LINE, "escort": MR_MISSION_ESCORT,
-}
-_IN_MISSION = "+mission"  # the end of the names of observations in missions that are not a fight
+# The ends of the names of observations with emission control or chaff, and after that of those in
+# missions that are not a fight.
+_WITH_SYSTEMS = "+systems"
+_IN_MISSION = "+mission"
+# The parts of a level of the control of systems.
+SYSTEMS_LEVELS, SILENT, DROP = MR_SYSTEMS_LEVELS, MR_SILENT, MR_DROP
 
 
 def in_mission(str observation, str mission):
@@ -42,35 +53,36 @@ def in_mission(str observation, str mission):
     return observation if mission == "fight" else observation + _IN_MISSION
 
 
+def with_systems(str observation):
+    """Returns the name of an observation with emission control or chaff."""
+    return observation + _WITH_SYSTEMS
+
+
 def parts_of(str observation):
-    """Returns the name of an observation without a mission, and True if it has one.
+    """Returns the name of an observation of a fight, and True if it has systems, and a mission.
 
     Raises:
         KeyError: There is no such observation.
     """
-    name = observation.removesuffix(_IN_MISSION)
-    if name not in _OBSERVATIONS:
+    rest = observation.removesuffix(_IN_MISSION)
+    name = rest.removesuffix(_WITH_SYSTEMS)
+    if name not in _OBSERVATIONS or (name != rest and name not in WITH_SENSORS):
         raise KeyError(observation)
-    return name, name != observation
+    return name, name != rest, rest != observation
 
 
-cdef MrMission _mission(bint has_mission):
-    """Returns a mission with the features of all, or none."""
-    return MR_MISSION_LINE if has_mission else MR_MISSION_FIGHT
-
-
-def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
+def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1, bint systems=False):
     """Returns the numbers of levels of the controls for sides of these sizes.
 
-    The controls are rudder, throttle and fire; with height the climb stands after the rudder. The
-    levels of fire are of the enemies, or in one against one with height of the kinds of missiles
+    The controls are rudder, throttle and fire; with height the climb stands after the rudder, and
+    with emission control or chaff the systems stand before fire. The levels of fire are of the enemies, or in one against one with height of the kinds of missiles
     that a fighter may carry.
     """
     cdef int side = max(red_size, blue_size)
-    if dimensions == 3:
-        return (MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS,
-                1 + (kinds if side == 1 else side))
-    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + side
+    climb = (MR_CLIMB_LEVELS,) if dimensions == 3 else ()
+    of_systems = (MR_SYSTEMS_LEVELS,) if systems else ()
+    fire = 1 + (kinds if side == 1 and dimensions == 3 else side)
+    return (MR_RUDDER_LEVELS, *climb, MR_THROTTLE_LEVELS, *of_systems, fire)
 
 
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
@@ -84,10 +96,10 @@ MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bit
 # Greatest number of an engagement or episode to start: with auto_reset as many episodes can follow.
 MAX_START = 2**30
 
-# Entities with fields; the last two exist with sensors only.
+# Entities with fields; the last three exist with sensors only.
 _ENTITIES = {
     "engagement": MR_ENGAGEMENT, "fighter": MR_FIGHTER, "missile": MR_MISSILE,
-    "contact": MR_CONTACT, "belief": MR_BELIEF,
+    "contact": MR_CONTACT, "belief": MR_BELIEF, "systems": MR_SYSTEMS,
 }
 
 # MrRecord, MrShot, MrMoment and MrPrediction, member by member.
@@ -336,15 +348,20 @@ def order_level_rows():
     return _named(mr_order_levels())
 
 
-def order_heads(bint senses, int red_size, int blue_size, int dimensions):
+def order_systems_rows():
+    """Returns (name, meaning) of the levels of the systems, of this head of an order."""
+    return _named(mr_order_systems())
+
+
+def order_heads(bint senses, int red_size, int blue_size, int dimensions, bint systems=False):
     """Returns the heads of a game's orders: (name, number of levels) of each."""
     cdef int32_t[8] levels
     cdef MrHead[8] heads
     cdef MrOrder[32] orders
-    cdef int head, count = mr_order_heads(senses, red_size, blue_size, dimensions, levels, heads,
-                                          orders)
+    cdef int head, count = mr_order_heads(senses, red_size, blue_size, dimensions, systems,
+                                          levels, heads, orders)
     names = {MR_HEAD_ORDER: "order", MR_HEAD_PERMISSION: "permission", MR_HEAD_LEVEL: "level",
-             MR_HEAD_TARGET: "target"}
+             MR_HEAD_SYSTEMS: "systems", MR_HEAD_TARGET: "target"}
     return [(names[heads[head]], levels[head]) for head in range(count)]
 
 
@@ -360,15 +377,18 @@ def evasion_rows():
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
     """Returns (name, scale, lateral, meaning) of an observation's features in fights of a size."""
-    name, has_mission = parts_of(observation)
+    name, systems, mission = parts_of(observation)
     if name in TEAMS:
         return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[name])
-    cdef const MrFeature *added = mr_mission_features()
-    cdef int own = mr_feature_count(_OBSERVATIONS[name], MR_MISSION_FIGHT, 1, 1)
-    cdef int count = mr_feature_count(_OBSERVATIONS[name], _mission(has_mission), 1, 1)
+    cdef const MrFeature *of_systems = mr_systems_features()
+    cdef const MrFeature *of_missions = mr_mission_features()
+    cdef int own = mr_feature_count(_OBSERVATIONS[name], _added(False, False), 1, 1)
+    cdef int mid = mr_feature_count(_OBSERVATIONS[name], _added(systems, False), 1, 1)
+    cdef int count = mr_feature_count(_OBSERVATIONS[name], _added(systems, mission), 1, 1)
     return ([_feature(&row[index]) for index in range(own)]
-            + [_feature(&added[index]) for index in range(count - own)])
+            + [_feature(&of_systems[index]) for index in range(mid - own)]
+            + [_feature(&of_missions[index]) for index in range(count - mid)])
 
 
 def team_rows(str observation, int red_size, int blue_size):
@@ -377,8 +397,8 @@ def team_rows(str observation, int red_size, int blue_size):
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """
     cdef MrRows kinds[MR_ROW_COUNT]
-    name, has_mission = parts_of(observation)
-    mr_team_rows(_OBSERVATIONS[name], _mission(has_mission), red_size, blue_size, kinds)
+    name, systems, mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[name], _added(systems, mission), red_size, blue_size, kinds)
     rows, place = [], 0
     for kind in range(MR_ROW_COUNT):
         if kinds[kind].rows:
@@ -391,17 +411,19 @@ def _team_features(str observation, int red_size, int blue_size):
     """Returns feature_rows() of a team's observation: enemy_2_ahead and so on."""
     cdef const MrFeature *table
     cdef MrRows kinds[MR_ROW_COUNT]
-    base, has_mission = parts_of(observation)
-    mr_team_rows(_OBSERVATIONS[base], _mission(has_mission), red_size, blue_size, kinds)
+    base, systems, mission = parts_of(observation)
+    mr_team_rows(_OBSERVATIONS[base], _added(systems, mission), red_size, blue_size, kinds)
     features = []
     for kind in range(MR_ROW_COUNT):
         title = kinds[kind].name.decode()
-        in_mission = kind == MR_ROW_MISSION
-        table = mr_mission_features() if in_mission else mr_features(_OBSERVATIONS[base])
+        is_added = kind in (MR_ROW_SYSTEMS, MR_ROW_MISSION)
+        table = mr_features(_OBSERVATIONS[base])
+        if is_added:
+            table = mr_mission_features() if kind == MR_ROW_MISSION else mr_systems_features()
         for number in range(kinds[kind].rows):
             for index in range(kinds[kind].features):
                 name, *rest = _feature(&table[kinds[kind].first + index])
-                if title and not in_mission:
+                if title and not is_added:
                     name = f"{title}_{number + 1}_{name.partition('_')[2]}"
                 features.append((name, *rest))
     return features

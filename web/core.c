@@ -48,7 +48,7 @@ static MrObservation observation(void) {
 
 // Returns the number of features of a fighter's observation in the configuration's game.
 EXPORT(web_features) int32_t web_features(void) {
-  return mr_feature_count(observation(), (MrMission)config.params.mission, 1, 1);
+  return mr_feature_count(observation(), mr_added(&config.params), 1, 1);
 }
 
 // Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL if there is no memory.

@@ -107,6 +107,7 @@ async function readOnnx(bytes, tables) {
   }
   const why = reasonAgainst(metadata, tables);
   if (why) refuse(why);
+  if (hasSystems(metadata.env)) refuse("it is of a game with emission control or chaff");
   const sealed = bytes.subarray(0, bytes.length - SEAL_LENGTH);
   const digest = Array.from(await sha256(sealed), (byte) => byte.toString(16).padStart(2, "0"));
   if (digest.join("") !== metadata.sha256) refuse("it is damaged");

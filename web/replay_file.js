@@ -55,6 +55,11 @@ function unpackControls(bytes, decisions, count) {
     Array.from({ length: count }, (_number, control) => at(seat, control, decision)))));
 }
 
+/** True in games with emission control or chaff, which have a control more. */
+function hasSystems({ emission_control: control = "off", chaff = 0 }) {
+  return control !== "off" || chaff > 0;
+}
+
 /** Returns the number of a fighter's controls in a game with these parameters, which are checked later. */
 function controlCount({ dimensions = 2 }) {
   return (CONTROL_NAMES[dimensions] ?? CONTROL_NAMES[2]).length;
@@ -99,6 +104,7 @@ async function readReplay(bytes, tables) {
   if (header.rules_version !== tables.rules) {
     throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
   }
+  if (hasSystems(header.parameters)) throw new Error("The replay has emission control or chaff, which this page does not fly.");
   if (header.pilots.length !== FIGHTERS) throw new Error("The replay is of teams; this page flies one against one.");
   const arrays = await inflate(body.subarray(end + 1));
   const count = controlCount(header.parameters);

@@ -145,7 +145,7 @@ def _settle_observation(config: Config) -> Config:
             raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}{in_teams}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
-    observation, _ = _core.parts_of(observation)  # what a mission adds follows from the game
+    observation = _core.parts_of(observation)[0]  # what a mission adds follows from the game
     if observation == env.observation or is_team(env) or has_height(env):
         return config
     return config.replaced("env", f"sensing is {env.sensing}", observation=observation)

@@ -17,7 +17,6 @@ from midrange_puffer.contest.ratings import (
     Payoffs,
     covariance_within,
 )
-from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.envelope import core_map
 from midrange_puffer.game.flown_types import flown_types
 from midrange_puffer.game.observation import features_of, observation_for
@@ -28,6 +27,7 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    game_controls,
     seat_weights,
     sizes_of,
 )
@@ -122,7 +122,7 @@ def play(
     ]
     shape = (len(fights), num_envs, sum(sizes))
     seen = np.empty((*shape, features), np.float32)
-    controls = controls_in(int(parameters["dimensions"])).count
+    controls = game_controls(parameters).count
     commands = np.zeros((*shape, controls), np.float32)
     rewards = np.empty(shape, np.float32)
     records = np.empty(shape[:2], _core.RECORD)

@@ -9,13 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import DISCRETE, ORDERS, controls, controls_by_count
+from midrange_puffer.game.actions import DISCRETE, ORDERS, controls, controls_in
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
     SEATS,
     SENSOR_PILOTS,
+    game_controls,
     has_height,
+    has_systems,
     most_decisions,
 )
 from midrange_puffer.game.records import summary
@@ -264,9 +266,11 @@ class Group:
         if self._acts.mode == ORDERS:
             return self._carried_out(actions)
         if self._acts.mode == DISCRETE:
-            return controls(actions, self._is_team)
+            return controls(actions, self._is_team, game_controls(self.core.parameters))
         # In teams fire above 1 would choose a target, which continuous actions cannot.
-        highest = controls_by_count(self.core.controls).highest
+        highest = controls_in(
+            self.core.parameters["dimensions"], systems=has_systems(self.core.parameters)
+        ).highest
         return np.minimum(actions, highest) if self._is_team else actions
 
     def _carried_out(self, orders: np.ndarray) -> np.ndarray:

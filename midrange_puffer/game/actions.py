@@ -27,6 +27,8 @@ class Controls:
             positive up; fire is a shot if above 0.5. With a loadout fire is the number of a type in
             it, from 1, rounded.
         kinds: types of missiles that a fighter may carry.
+        systems: True with emission control or chaff, which the control "systems" before fire works:
+            1 for a silent radar, 2 to drop chaff, 3 for both.
     """
 
     dimensions: int
@@ -34,6 +36,7 @@ class Controls:
     lowest: np.ndarray
     highest: np.ndarray
     kinds: int = 1
+    systems: bool = False
 
     @property
     def count(self) -> int:
@@ -43,38 +46,53 @@ class Controls:
     @cached_property
     def highest_levels(self) -> np.ndarray:
         """The highest level of each control in one against one, float32 [controls]."""
-        return np.array(_core.action_levels(1, 1, self.dimensions), np.float32) - 1
+        counts = _core.action_levels(1, 1, self.dimensions, self.kinds, self.systems)
+        return np.array(counts, np.float32) - 1
 
 
-PLANE = Controls(
-    2,
-    ("rudder", "throttle", "fire"),
-    np.array((-1, 0, 0), np.float32),
-    np.array((1, 1, 1), np.float32),
-)
-HEIGHTS = tuple(  # by the kinds of missiles that a fighter may carry, less one
-    Controls(
-        3,
-        ("rudder", "climb", "throttle", "fire"),
-        np.array((-1, -1, 0, 0), np.float32),
-        np.array((1, 1, 1, kinds), np.float32),
-        kinds,
-    )
-    for kinds in range(1, _core.MAX_KINDS + 1)
-)
-HEIGHT = HEIGHTS[0]
+SYSTEMS = "systems"  # the control of the radar's emissions and of chaff
+# The limits of each control, without those of fire, which follow from the missiles.
+_LIMITS = {
+    "rudder": (-1, 1),
+    "climb": (-1, 1),
+    "throttle": (0, 1),
+    SYSTEMS: (0, _core.SYSTEMS_LEVELS - 1),
+}
 
 
-def controls_in(dimensions: int, kinds: int = 1) -> Controls:
-    """Returns a fighter's controls in a game of so many dimensions and kinds of missiles."""
-    return HEIGHTS[kinds - 1] if dimensions == HEIGHT.dimensions else PLANE
+def _make_controls(dimensions: int, kinds: int, systems: bool) -> Controls:
+    """Returns the controls of a game."""
+    absent = {*(["climb"] if dimensions == 2 else []), *([] if systems else [SYSTEMS])}
+    limits = {name: ends for name, ends in _LIMITS.items() if name not in absent}
+    limits["fire"] = (0, kinds)
+    lowest, highest = np.array([*limits.values()], np.float32).T.copy()
+    return Controls(dimensions, tuple(limits), lowest, highest, kinds, systems)
+
+
+_CONTROLS = {
+    (dimensions, kinds, systems): _make_controls(dimensions, kinds, systems)
+    for systems in (False, True)
+    for dimensions, most in ((2, 1), (3, _core.MAX_KINDS))
+    for kinds in range(1, most + 1)
+}
+PLANE, HEIGHT = _CONTROLS[2, 1, False], _CONTROLS[3, 1, False]
+
+
+def controls_in(dimensions: int, kinds: int = 1, systems: bool = False) -> Controls:
+    """Returns a fighter's controls in a game.
+
+    Args:
+        dimensions, kinds: the dimensions, and the kinds of missiles, which count with height.
+        systems: True with emission control or chaff.
+    """
+    return _CONTROLS[dimensions, kinds if dimensions == HEIGHT.dimensions else 1, systems]
 
 
 def controls_by_count(count: int) -> Controls:
-    """Returns a fighter's controls by their number, with height those for one kind of missile.
+    """Returns a fighter's controls without systems by their number, for one kind of missile.
 
     Raises:
-        ValueError: No game has so many.
+        ValueError: No game without systems has so many.
     """
     for known in (PLANE, HEIGHT):
         if known.count == count:
@@ -82,7 +100,7 @@ def controls_by_count(count: int) -> Controls:
     raise ValueError(f"{count} controls: must be {PLANE.count}, or {HEIGHT.count} with height")
 
 
-def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
+def controls(actions: np.ndarray, in_team: bool = False, of: Controls | None = None) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
@@ -90,12 +108,13 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
             a missile of the k-th kind.
         in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
             k + 1, because control 1 is a shot at the enemy nearest the nose.
+        of: the controls; None: those without systems that are so many.
 
     Returns:
         float32 [n, controls].
     """
     actions = np.asarray(actions, np.float32)
-    of = controls_by_count(actions.shape[-1])
+    of = of or controls_by_count(actions.shape[-1])
     share = actions / of.highest_levels
     values = of.lowest + (of.highest - of.lowest) * share
     if in_team:
@@ -103,12 +122,12 @@ def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
     return values
 
 
-def levels(values: np.ndarray, in_team: bool = False) -> np.ndarray:
+def levels(values: np.ndarray, in_team: bool = False, of: Controls | None = None) -> np.ndarray:
     """Returns the discrete actions int32 [..., controls] of controls, the reverse of `controls`.
 
     Controls between two levels give the nearer one.
     """
-    of = controls_by_count(values.shape[-1])
+    of = of or controls_by_count(values.shape[-1])
     shares = (values - of.lowest) / (of.highest - of.lowest)
     shares[..., -1] -= in_team * (shares[..., -1] > 0)
     return np.rint(shares * of.highest_levels).astype(np.int32)

@@ -14,12 +14,15 @@ from midrange_puffer.game.parameters import (
     HOME_ON_JAM,
     JAMMERS,
     NOISE,
+    OFF,
     PARAMETERS,
     RADAR,
+    has_systems,
     is_team,
     sizes_of,
 )
 from midrange_puffer.game.readings import SOURCES, TRACKING
+from midrange_puffer.game.settable import NO_SYSTEMS
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import duel_parameters
 
@@ -165,7 +168,8 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
     An observation does not name the enemy whose radar is heard: its bearing identifies it.
     """
     game = sim.parameters
-    kinds = team_rows(*sizes_of(game), RADAR, game["dimensions"], game["mission"])
+    dimensions, systems = game["dimensions"], has_systems(game)
+    kinds = team_rows(*sizes_of(game), RADAR, dimensions, game["mission"], systems)
     [heard] = [kind for kind in kinds if kind.kind == HEARD]
     rows = slice(heard.place, heard.place + heard.rows * heard.features)
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
@@ -209,9 +213,9 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
     game = duel_parameters(sim, env, *sorted((fighter, enemy)))
-    exact = {name: PARAMETERS[name].default for name in (*NOISE, *JAMMERS, HOME_ON_JAM)}
-    out = Simulation(1, **dict(game, sensing=FULL, **exact))
-    out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
+    names = (*NOISE, *JAMMERS, HOME_ON_JAM, "chaff", "emission_control")
+    out = Simulation(1, **dict(game, sensing=FULL, **{n: PARAMETERS[n].default for n in names}))
+    out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter) | NO_SYSTEMS)
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "z", "speed"):
         state[name] = float(contact.get(name, 0.0))

@@ -4,12 +4,13 @@ import math
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import ORDERS
+from midrange_puffer.game.actions import ORDERS, Controls, controls_in
 from midrange_puffer.game.arguments import checked_choice
 from midrange_puffer.game.parameter_table import (
     FIGHT,
     FIGHTER,
     LOADOUTS,
+    OFF,
     PARAMETERS,
     RADAR,
     SEATS,
@@ -37,6 +38,16 @@ def has_height(parameters: Parameters) -> bool:
 def has_mission(parameters: Parameters) -> bool:
     """True if one side attacks, and has to cross a line or to bring a transport there."""
     return parameters.get("mission", FIGHT) != FIGHT
+
+
+def has_systems(parameters: Parameters) -> bool:
+    """True with emission control or chaff: fighters have the control of these systems."""
+    return parameters.get("emission_control", OFF) != OFF or parameters.get("chaff", 0) > 0
+
+
+def game_controls(parameters: Parameters) -> Controls:
+    """Returns the controls of a fighter in a game."""
+    return controls_in(int(parameters["dimensions"]), kinds_of(parameters), has_systems(parameters))
 
 
 def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int:
@@ -153,7 +164,8 @@ def observed(observation: str, parameters: Parameters) -> str:
     * With height: "height", or where fighters carry several types of missiles "height_2" or
       "height_3"; in teams "team_height". With sensors, too, "radar_height" and so on, and
       "team_radar_height".
-    * In missions the name is followed by "+mission".
+    * With emission control or chaff the name is followed by "+systems".
+    * In missions the name is followed by "+mission", at the end.
 
     Args:
         observation: the requested one; "default" fits every game.
@@ -163,8 +175,10 @@ def observed(observation: str, parameters: Parameters) -> str:
         ValueError: The observation is unknown, or does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
-    mission = parameters.get("mission", FIGHT)
-    return _core.in_mission(_observed_in_fight(observation, parameters), mission)
+    name = _observed_in_fight(observation, parameters)
+    if has_systems(parameters) and parameters["sensing"] == RADAR:
+        name = _core.with_systems(name)
+    return _core.in_mission(name, parameters.get("mission", FIGHT))
 
 
 def _observed_in_fight(observation: str, parameters: Parameters) -> str:

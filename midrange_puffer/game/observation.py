@@ -13,11 +13,10 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import (
     CONTINUOUS,
     DISCRETE,
-    HEIGHT,
-    HEIGHTS,
     ORDERS,
     PLANE,
     Controls,
+    controls_in,
 )
 from midrange_puffer.game.orders import Heads, heads_in
 from midrange_puffer.game.parameters import (
@@ -49,15 +48,16 @@ class Feature:
 
 # Kinds of rows in a team's observation: own state, enemies, and with sensors the radars heard.
 OWN, ENEMY, HEARD = "own", "enemy", "radar"
-MISSION = "mission"  # the last row, in missions
+SYSTEMS_ROW, MISSION = "systems", "mission"  # the last rows, with systems and in missions
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
 def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
     """Returns the features of an observation for these team sizes.
 
-    "stg" has all features of "default", followed by more. In missions the name of the observation
-    is followed by "+mission", and the features by those of missions.
+    "stg" has all features of "default", followed by more. With emission control or chaff the name
+    of the observation is followed by "+systems", in missions then by "+mission", and the features
+    likewise by more.
 
     Raises:
         KeyError: There is no such observation.
@@ -69,7 +69,8 @@ def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tupl
 class Rows:
     """The rows of one kind in a team's observation: consecutive, all with the same features."""
 
-    kind: str  # OWN, "ally", ENEMY, "radar", "inbound", "seeker", "own_missile" or MISSION
+    # OWN, "ally", ENEMY, "radar", "inbound", "seeker", "own_missile", SYSTEMS_ROW or MISSION
+    kind: str
     rows: int
     features: int  # number of features of a row
     place: int  # index of the first row's first feature in the observation
@@ -92,6 +93,7 @@ def team_rows(
     sensing: str = FULL,
     dimensions: int = 2,
     mission: str = FIGHT,
+    systems: bool = False,
 ) -> tuple[Rows, ...]:
     """Returns the kinds of rows of a team's observation, in their order.
 
@@ -102,6 +104,7 @@ def team_rows(
             hears.
         dimensions: 2, or 3 with height.
         mission: "fight"; with another one there is a row "mission".
+        systems: True with emission control or chaff: there is a row "systems".
 
     Raises:
         ValueError: A size is out of range, or both are 1: that observation has no rows.
@@ -112,7 +115,10 @@ def team_rows(
             f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
             f"{_core.MAX_SIDE}, and not both 1"
         )
-    observation = _core.in_mission(_OF_TEAMS[sensing, dimensions], mission)
+    observation = _OF_TEAMS[sensing, dimensions]
+    if systems:
+        observation = _core.with_systems(observation)
+    observation = _core.in_mission(observation, mission)
     kinds = _core.team_rows(observation, *sizes)
     return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in kinds)
 
@@ -124,9 +130,12 @@ def _team_of(features: int) -> tuple[tuple[Rows, ...], int]:
     There are no rows for others. No two observations have the same number of features.
     """
     every_size = range(2, _core.MAX_SIDE + 1)
-    for (sensing, dimensions), size, mission in product(_OF_TEAMS, every_size, _MISSIONS):
+    every_game = product(_OF_TEAMS, every_size, _MISSIONS, (False, True))
+    for (sensing, dimensions), size, mission, systems in every_game:
+        if systems and sensing != RADAR:
+            continue
         # Rows depend on the larger side only.
-        rows = team_rows(size, size, sensing, dimensions, mission)
+        rows = team_rows(size, size, sensing, dimensions, mission, systems)
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
             return rows, dimensions
     return (), 0
@@ -165,22 +174,49 @@ STG_FEATURES: tuple[Feature, ...] = features_of("stg")
 RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.HEIGHTS[0])
 RADAR_HEIGHT_FEATURES: tuple[Feature, ...] = features_of(_core.RADAR_HEIGHTS[0])
-_CONTROLS_WITH_HEIGHT = {
-    len(features_of(_core.in_mission(observation, mission))): controls
-    for mission in _MISSIONS
-    for observations in (_core.HEIGHTS, _core.RADAR_HEIGHTS)
-    for observation, controls in zip(observations, HEIGHTS, strict=True)
+
+
+def _names(observation: str) -> dict[str, tuple[bool, bool]]:
+    """Returns the names of an observation in one against one in all games that have it.
+
+    Of each name it says whether the game has systems, and a mission that is not a fight.
+    """
+    systems = (False, True) if observation in _core.WITH_SENSORS else (False,)
+    return {
+        _core.in_mission(_core.with_systems(observation) if has else observation, mission): (
+            has,
+            mission != FIGHT,
+        )
+        for has in systems
+        for mission in _MISSIONS
+    }
+
+
+_PAIRS = (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)  # in one against one
+# Of the games in one against one that are not of full information in the plane, by the number of
+# features: the controls.
+_PAIR_CONTROLS = {
+    len(features_of(name)): controls_in(dimensions, kinds, systems)
+    for dimensions, observations in (
+        (2, (RADAR,)),
+        (3, _core.HEIGHTS),
+        (3, _core.RADAR_HEIGHTS),
+    )
+    for kinds, observation in enumerate(observations, 1)
+    for name, (systems, _) in _names(observation).items()
 }
 # Numbers of features with sensors, in one against one.
 OF_SENSORS = {
-    len(features_of(_core.in_mission(name, mission)))
-    for mission in _MISSIONS
-    for name in (RADAR, *_core.RADAR_HEIGHTS)
+    len(features_of(name))
+    for observation in (RADAR, *_core.RADAR_HEIGHTS)
+    for name in _names(observation)
 }
 # Numbers of features in missions, in one against one.
 _OF_MISSIONS = {
-    len(features_of(_core.in_mission(name, LINE)))
-    for name in (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
+    len(features_of(name))
+    for observation in _PAIRS
+    for name, (_, has_mission) in _names(observation).items()
+    if has_mission
 }
 
 
@@ -191,9 +227,10 @@ def is_of_mission(features: int) -> bool:
 
 def controls_of(features: int) -> Controls:
     """Returns a fighter's controls in the games whose observation has so many features."""
-    if _team_of(features)[1] == HEIGHT.dimensions:
-        return HEIGHT
-    return _CONTROLS_WITH_HEIGHT.get(features, PLANE)
+    rows, dimensions = _team_of(features)
+    if rows:
+        return controls_in(dimensions, systems=any(row.kind == SYSTEMS_ROW for row in rows))
+    return _PAIR_CONTROLS.get(features, PLANE)
 
 
 def order_heads_of(features: int) -> Heads:
@@ -201,7 +238,8 @@ def order_heads_of(features: int) -> Heads:
     rows = rows_of(features)
     side = enemies_of(rows).rows if rows else 1
     senses = features in OF_SENSORS or sensing_of(rows) == RADAR
-    return heads_in(senses, side, side, controls_of(features).dimensions)
+    controls = controls_of(features)
+    return heads_in(senses, side, side, controls.dimensions, controls.systems)
 
 
 def levels_of(features: int, action_mode: str = DISCRETE) -> dict[str, int]:
@@ -216,7 +254,7 @@ def levels_of(features: int, action_mode: str = DISCRETE) -> dict[str, int]:
     rows = rows_of(features)
     side = enemies_of(rows).rows if rows else 1
     controls = controls_of(features)
-    levels = _core.action_levels(side, side, controls.dimensions, controls.kinds)
+    levels = _core.action_levels(side, side, controls.dimensions, controls.kinds, controls.systems)
     return dict(zip(controls.names, levels, strict=True))
 
 
@@ -228,7 +266,7 @@ def shows(observation: str, features: int) -> bool:
     if not features:
         return True
     count = len(features_of(observation))
-    is_plain = features not in (_CONTROLS_WITH_HEIGHT.keys() | OF_SENSORS | _OF_MISSIONS)
+    is_plain = features not in (_PAIR_CONTROLS.keys() | _OF_MISSIONS)
     if not is_plain or observation not in _PLAIN:
         return features == count
     return features <= count
@@ -263,6 +301,17 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
         )
 
 
+def _check_systems(name: str, features: int, here: int) -> None:
+    """Raises UsageError if of a policy's game and this one only one has systems."""
+    own, other = controls_of(features).systems, controls_of(here).systems
+    if own != other:
+        which = ("without", "with")
+        raise UsageError(
+            f"{name} was trained {which[own]} emission_control or chaff: it cannot fly "
+            f"{which[other]}"
+        )
+
+
 def _check_mission(name: str, features: int, here: int) -> None:
     """Raises UsageError if of a policy's game and this one only one is a mission."""
     own, other = is_of_mission(features), is_of_mission(here)
@@ -283,6 +332,7 @@ def check_flies(name: str, player: Seeing, features: int) -> None:
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
     if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
+    _check_systems(name, player.features, features)
     _check_mission(name, player.features, features)
     if not player.any_size:
         its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
@@ -309,6 +359,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
     own, other = (RADAR if n in OF_SENSORS else FULL for n in (features, count))
     if own != other:
         raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
+    _check_systems(name, features, count)
     _check_mission(name, features, count)
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 

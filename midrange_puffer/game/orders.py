@@ -1,8 +1,9 @@
 """Orders, which an agent may give in place of controls: their words, and their way to the core.
 
 The table is csrc/orders_table.h, and csrc/RULES.md, "Orders", has the courses. An order is a level
-of each of its heads: the order itself, the permission to fire, with height the level, and the
-target, which has one level in one against one. So it has as many heads as a fighter has controls.
+of each of its heads: the order itself, the permission to fire, with height the level, with emission
+control or chaff the systems, and the target, which has one level in one against one. So it has as
+many heads as a fighter has controls.
 The state of an engagement has no orders: they are turned into controls at each
 decision. Until then an array of controls may have them in the place of controls: see `as_commands`.
 """
@@ -15,7 +16,13 @@ from types import MappingProxyType
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.parameters import RADAR, Parameters, fighter_names, sizes_of
+from midrange_puffer.game.parameters import (
+    RADAR,
+    Parameters,
+    fighter_names,
+    has_systems,
+    sizes_of,
+)
 from midrange_puffer.game.readings import SOURCES, TRACKING, read_contacts, read_fighters
 from midrange_puffer.names import suggest
 
@@ -39,18 +46,20 @@ class Order:
 ORDERS: dict[str, Order] = {row[0]: Order(*row) for row in _core.order_rows()}
 PERMISSIONS: dict[str, str] = dict(_core.permission_rows())
 LEVELS: dict[str, str] = dict(_core.order_level_rows())
+SYSTEMS_WORDS: dict[str, str] = dict(_core.order_systems_rows())
 HEADS = {
     "order": "the course to fly",
     "permission": "what to fire at the target",
     "level": "the climb",
+    "systems": "the radar and the chaff",
     "target": "the enemy: the one nearest the nose, or its place among the observed",
 }
-ORDER, PERMISSION, LEVEL, TARGET = HEADS
+ORDER, PERMISSION, LEVEL, SYSTEMS, TARGET = HEADS
 NEEDS = {"sensors": "sensing = radar", "team": "a red_size or blue_size above 1"}
 # The words of the target head's levels: the enemy nearest the nose, then the observed enemies.
 NOSE = "nose"
 NONE = ""  # the words of a fighter without an order
-DEFAULTS = {PERMISSION: "hold", LEVEL: "level", TARGET: NOSE}
+DEFAULTS = {PERMISSION: "hold", LEVEL: "level", SYSTEMS: "emit", TARGET: NOSE}
 # A row of commands has an order if its first number is at least this, beyond every control.
 _MARK = 16
 
@@ -58,12 +67,15 @@ Heads = Mapping[str, tuple[str, ...]]  # the words of each head's levels, by its
 
 
 @cache
-def heads_in(senses: bool, red_size: int, blue_size: int, dimensions: int) -> Heads:
+def heads_in(
+    senses: bool, red_size: int, blue_size: int, dimensions: int, systems: bool = False
+) -> Heads:
     """Returns the heads of the orders in a game, with the words of their levels.
 
     Args:
         senses: True with sensing = radar.
         red_size, blue_size, dimensions: the parameters.
+        systems: True with emission control or chaff.
     """
     side = max(red_size, blue_size)
     needs = {
@@ -76,9 +88,10 @@ def heads_in(senses: bool, red_size: int, blue_size: int, dimensions: int) -> He
         ORDER: tuple(order.name for order in ORDERS.values() if order.needs in needs),
         PERMISSION: tuple(PERMISSIONS),
         LEVEL: tuple(LEVELS),
+        SYSTEMS: tuple(SYSTEMS_WORDS),
         TARGET: (NOSE, *numbers),
     }
-    counts = _core.order_heads(senses, red_size, blue_size, dimensions)
+    counts = _core.order_heads(senses, red_size, blue_size, dimensions, systems)
     assert all(len(words[head]) == count for head, count in counts)
     return MappingProxyType({head: words[head] for head, _ in counts})
 
@@ -86,7 +99,7 @@ def heads_in(senses: bool, red_size: int, blue_size: int, dimensions: int) -> He
 def heads_of(parameters: Parameters) -> Heads:
     """Returns the heads of the orders in a game of these parameters."""
     sizes, senses = sizes_of(parameters), parameters["sensing"] == RADAR
-    return heads_in(senses, *sizes, int(parameters["dimensions"]))
+    return heads_in(senses, *sizes, int(parameters["dimensions"]), has_systems(parameters))
 
 
 def parse_order(text: str, heads: Heads) -> list[int]:
@@ -94,7 +107,8 @@ def parse_order(text: str, heads: Heads) -> list[int]:
 
     Args:
         text: the order, and in any sequence the permission (`DEFAULTS`: hold), with height the
-            level, and in teams the target: "nose", or its number among the observed enemies.
+            level, with emission control or chaff the systems, and in teams the target: "nose", or
+            its number among the observed enemies.
         heads: of the game.
 
     Raises:
@@ -152,14 +166,16 @@ def _why_unknown(word: str, heads: Heads) -> str:
         return f"{word} needs {NEEDS[ORDERS[word].needs]}"
     if word in LEVELS:
         return f"{word}: with height only, and this game has dimensions = 2"
+    if word in SYSTEMS_WORDS:
+        return f"{word}: with emission_control or chaff only"
     known = [name for words in heads.values() for name in words]
     return f"{word!r} is none of {', '.join(known)}{suggest(word, known)}"
 
 
 def in_words(levels: Sequence[int], heads: Heads) -> str:
-    """Returns the words of an order, as `parse_order` reads them, without the target "nose"."""
+    """Returns the words of an order, as `parse_order` reads them, without "emit" and "nose"."""
     words = [names[level] for names, level in zip(heads.values(), levels, strict=True)]
-    return " ".join(word for word in words if word != NOSE)
+    return " ".join(word for word in words if word not in (NOSE, DEFAULTS[SYSTEMS]))
 
 
 def as_commands(orders: np.ndarray) -> np.ndarray:

@@ -78,12 +78,13 @@ SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = (
-    *("sensing", "red_size", "blue_size", "dimensions", "mission"),
+    *("sensing", "red_size", "blue_size", "dimensions", "mission", "emission_control", "chaff"),
     *(row.name for row in LOADOUTS),
 )
 FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 FIGHT, LINE, ESCORT = PARAMETERS["mission"].choices
+OFF, ON = PARAMETERS["emission_control"].choices
 # Rows of sensors that are 0 without noise and without jammers.
 NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
 JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")

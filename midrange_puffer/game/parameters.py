@@ -26,8 +26,10 @@ from midrange_puffer.game.game_facts import (
     checked_agents,
     dies_alone,
     fighter_names,
+    game_controls,
     has_height,
     has_mission,
+    has_systems,
     is_team,
     kinds_of,
     loadouts_of,
@@ -55,6 +57,8 @@ from midrange_puffer.game.parameter_table import (
     NOISE,
     OBSERVATIONS,
     OBSERVED,
+    OFF,
+    ON,
     OPTIONS,
     PAIRS,
     PARAMETERS,
@@ -104,15 +108,16 @@ from midrange_puffer.names import suggest
 __all__ = [
     "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
     "FIRST_RULES", "FULL", "HOME_ON_JAM", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS",
-    "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED",
-    "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION", "SAME_BITS_SINCE",
-    "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN", "WING_PILOTS",
-    "Option", "Parameter", "Parameters", "blindness", "callsigns", "check", "checked_agents",
-    "checked_choice", "checked_num_envs", "checked_order_decisions", "checked_seed",
-    "checked_threads", "dies_alone", "fighter_names", "finite", "has_height", "has_mission",
-    "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions", "needs_map",
-    "neutral_values", "observed", "pilot_names", "pilots_of", "require_height", "require_plane",
-    "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check", "without_mission",
+    "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OFF",
+    "ON", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
+    "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "TYPES", "WINGMEN",
+    "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness", "callsigns", "check",
+    "checked_agents", "checked_choice", "checked_num_envs", "checked_order_decisions",
+    "checked_seed", "checked_threads", "dies_alone", "fighter_names", "finite", "game_controls",
+    "has_height", "has_mission", "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of",
+    "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
+    "require_height", "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of",
+    "text_check", "without_mission",
 ]  # fmt: skip
 
 
@@ -140,6 +145,8 @@ def check(
         except ValueError as error:
             raise ValueError(f"{name} = {value!r}: {error}") from None
     if row.choices:
+        if row.choices == (OFF, ON) and isinstance(value, bool):
+            return ON if value else OFF
         return one_of(name, value, row.choices)
     number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
@@ -272,12 +279,27 @@ _HEIGHT_ONLY = (
 
 def _check_sensors(values: Parameters) -> None:
     """Refuses what needs sensors or jammers that the game does not have."""
-    for name in (*NOISE, *JAMMERS):
-        if values[name] and values["sensing"] != RADAR:
-            raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
+    if values["sensing"] != RADAR:
+        _check_no_sensors(values)
     reach = values[HOME_ON_JAM]
     if reach != PARAMETERS[HOME_ON_JAM].default and not any(values[name] for name in JAMMERS):
         raise UsageError(f"{HOME_ON_JAM} = {reach:g}: needs {' or '.join(JAMMERS)} above 0")
+
+
+def _check_no_sensors(values: Parameters) -> None:
+    """Refuses what needs sensors."""
+    if values["emission_control"] != OFF:
+        raise UsageError(
+            f"emission_control = {values['emission_control']}: needs sensing = {RADAR}"
+        )
+    if values["chaff"]:
+        raise UsageError(
+            f"chaff = {values['chaff']}: without sensors there is nothing to decoy; needs "
+            f"sensing = {RADAR}"
+        )
+    for name in (*NOISE, *JAMMERS):
+        if values[name]:
+            raise UsageError(f"{name} = {values[name]:g}: needs sensing = {RADAR}")
 
 
 def _check_height(values: Parameters) -> None:

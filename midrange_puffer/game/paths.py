@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,7 @@ from midrange_puffer.game.contacts import (
 )
 from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
 from midrange_puffer.game.mission_line import line_of
-from midrange_puffer.game.parameters import RADAR, SEATS, kinds_of, sizes_of
+from midrange_puffer.game.parameters import RADAR, SEATS, has_systems, kinds_of, sizes_of
 from midrange_puffer.game.readings import SOURCES
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.types import AIRCRAFT, MISSILE, parse_types, types_of
@@ -74,6 +75,10 @@ class FighterPath(BodyPath):
         throttle: Position, 0 to 1.
         ammo: Missiles left.
         ammo_2, ammo_3: Those of the second and third type in a loadout; empty without a loadout.
+        silent: 1 while its radar is silent; this and the next ones are empty without emission
+            control and chaff.
+        chaff: Cartridges left.
+        cloud_x, cloud_y, cloud_z: Place of its cloud of chaff [m]; not-a-number without one.
         died: Time of death [s]; None while it lives.
     """
 
@@ -83,7 +88,26 @@ class FighterPath(BodyPath):
     ammo: list[int] = field(default_factory=list)
     ammo_2: list[int] = field(default_factory=list)
     ammo_3: list[int] = field(default_factory=list)
+    silent: list[int] = field(default_factory=list)
+    chaff: list[int] = field(default_factory=list)
+    cloud_x: list[float] = field(default_factory=list)
+    cloud_y: list[float] = field(default_factory=list)
+    cloud_z: list[float] = field(default_factory=list)
     died: float | None = None
+
+    def cloud(self, index: int = -1) -> tuple[float, float, float] | None:
+        """Returns the place of its cloud of chaff at an entry [m]; None without one."""
+        if not self.cloud_x or math.isnan(self.cloud_x[index]):
+            return None
+        return self.cloud_x[index], self.cloud_y[index], self.cloud_z[index]
+
+    def note_systems(self, systems: Mapping[str, np.ndarray]) -> None:
+        """Adds an entry of its systems, from those of all fighters, `Simulation.systems`."""
+        own = {name: values[self.number].item() for name, values in systems.items()}
+        self.silent.append(own["silent"])
+        self.chaff.append(own["chaff"])
+        for values, name in ((self.cloud_x, "x"), (self.cloud_y, "y"), (self.cloud_z, "z")):
+            values.append(own[name] if own["cloud"] else math.nan)
 
     def missiles_left(self, index: int = -1) -> tuple[int, ...]:
         """Returns the missiles of each type in its loadout that are left at an entry."""
@@ -150,6 +174,7 @@ class Paths:
         self.factors = [fighter.factors for fighter in drawn_types(sim.core, env)]
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._has_loadouts = kinds_of(sim.parameters) > 1
+        self._has_systems = has_systems(sim.parameters)
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # missiles in the air: age, path
         self._hits = self._hit_counts()
         self._now = 0.0  # the time of the last note, as `time` asks the simulation
@@ -188,6 +213,9 @@ class Paths:
         self._now = self.time
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
         loadouts = self._sim.ammo_by_type[self._env] if self._has_loadouts else None
+        systems = {}
+        if self._has_systems:
+            systems = {name: values[self._env] for name, values in self._sim.systems.items()}
         missiles = self._missiles()
         if self._has_sensors:
             note_contacts(self.contacts, self._sim, self._env, self._now)
@@ -198,6 +226,8 @@ class Paths:
             self._add(path, fighters, path.number, "fighter")
             path.throttle.append(float(fighters["throttle"][path.number]))
             path.ammo.append(int(fighters["ammo"][path.number]))
+            if systems:
+                path.note_systems(systems)
             if loadouts is not None:
                 for values, left in zip(
                     (path.ammo_2, path.ammo_3), loadouts[path.number][1:], strict=True

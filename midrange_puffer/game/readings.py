@@ -133,6 +133,21 @@ class Readings:
         return read_beliefs(self._core)
 
     @property
+    def systems(self) -> dict[str, np.ndarray]:
+        """Each fighter's systems, copies [num_envs, fighters]; only with sensors.
+
+        * int32 command: the level of the control systems that was last given.
+        * int32 silent: 1 while its radar is silent.
+        * int32 chaff: cartridges left.
+        * int32 cloud: physics steps until its last cloud of chaff is gone; 0 without a cloud.
+        * float32 x y z: the place of that cloud [m]; 0 without one.
+
+        Raises:
+            ValueError: The game has no sensors.
+        """
+        return read_systems(self._core)
+
+    @property
     def outcome(self) -> np.ndarray:
         """Outcomes, int32 [num_envs]: 0 open, 1 red has won, 2 blue has won, 3 draw."""
         return self._core.status()[0]
@@ -191,6 +206,14 @@ def read_beliefs(core: Core) -> dict[str, np.ndarray]:
     active = core.read("missile")["active"]
     beliefs = core.read("belief")
     return {name: np.where(active, values, 0) for name, values in beliefs.items()}
+
+
+def read_systems(core: Core) -> dict[str, np.ndarray]:
+    """Returns `Simulation.systems`."""
+    state = core.read("systems")
+    cloud = np.maximum(state["cloud_end"] - core.read("engagement")["time"], 0)
+    place = {name: np.where(cloud > 0, state[name], 0) for name in "xyz"}
+    return {name: state[name] for name in ("command", "silent", "chaff")} | {"cloud": cloud} | place
 
 
 def _by_enemy(core: Core, contacts: np.ndarray) -> np.ndarray:

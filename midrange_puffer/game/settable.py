@@ -8,6 +8,8 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import (
+    OFF,
+    ON,
     PARAMETERS,
     Parameters,
     finite,
@@ -23,6 +25,9 @@ MAX_AMMUNITION = int(PARAMETERS["ammunition"].maximum)
 MAX_AGE = 1_000_000_000
 # Height and direction of a body that flies level along x, by the core's names.
 LEVEL = {"z": 0.0, "direction_x": 1.0, "direction_y": 0.0, "direction_z": 0.0}
+
+# The systems of a fighter in a game without them, by the core's names.
+NO_SYSTEMS = {"silent": 0, "chaff": 0, "cloud_wait": 0}
 
 _LEAST_COSINE = 1e-3  # of a climb, below which a body has no heading
 
@@ -78,6 +83,22 @@ def missiles_left(ammo: int | Sequence[int], types: int) -> dict[str, int]:
     total = whole_within("the sum of ammo", sum(counts), 0, MAX_AMMUNITION)
     second, third = (*counts[1:], 0, 0)[:2]
     return {"ammunition": total, "ammunition_2": second, "ammunition_3": third}
+
+
+def system_changes(
+    parameters: Parameters, silent: bool | None, chaff: int | None
+) -> dict[str, int]:
+    """Returns those systems of a fighter that are given, by the core's names."""
+    state = {}
+    if silent is not None:
+        if parameters["emission_control"] == OFF:
+            raise ValueError(f"silent = {silent!r}: needs emission_control = {ON}")
+        if silent not in (False, True):
+            raise ValueError(f"silent = {silent!r}: must be True or False")
+        state["silent"] = int(silent)
+    if chaff is not None:
+        state["chaff"] = whole_within("chaff", chaff, 0, parameters["chaff"])
+    return state
 
 
 def attitude(

@@ -32,6 +32,7 @@ from midrange_puffer.game.settable import (
     attitude,
     body_changes,
     missiles_left,
+    system_changes,
     whole_within,
     within,
 )
@@ -195,16 +196,19 @@ class Simulation(Readings):
         throttle: float | None = None,
         ammo: int | Sequence[int] | None = None,
         alive: bool | None = None,
+        silent: bool | None = None,
+        chaff: int | None = None,
     ) -> None:
         """Changes the given values of one fighter.
 
         A rudder, climb or throttle sets both the position and the command of that control. The
         direction is given by the heading and, with height, the angle of the climb; where only one
         of them is given, the other stays. `ammo` is the missiles left, of a loadout of several
-        types those of each.
+        types those of each. `silent` is the radar's state until the next decision, and `chaff` the
+        cartridges left.
 
         Raises:
-            ValueError: A value is out of range.
+            ValueError: A value is out of range, or the game has no such system.
             IndexError: There is no such engagement or fighter.
         """
         state = self._core.get_fighter(env, fighter)
@@ -221,6 +225,7 @@ class Simulation(Readings):
             if alive not in (False, True):
                 raise ValueError(f"alive = {alive!r}: must be True or False")
             state["alive"] = int(alive)
+        state |= system_changes(self.parameters, silent, chaff)
         self._core.set_fighter(env, fighter, state)
 
     def _types_carried(self, fighter: int) -> int:

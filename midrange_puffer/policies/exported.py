@@ -36,10 +36,10 @@ from torch.distributions import Normal
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError, require
 from midrange_puffer.files import read_whole
-from midrange_puffer.game.actions import CONTINUOUS, HEIGHT, ORDERS, controls, controls_in
+from midrange_puffer.game.actions import CONTINUOUS, ORDERS, SYSTEMS, controls
 from midrange_puffer.game.observation import controls_of, features_of, levels_of
 from midrange_puffer.game.orders import HEADS, heads_of
-from midrange_puffer.game.parameters import is_team, kinds_of, observed, sizes_of
+from midrange_puffer.game.parameters import game_controls, is_team, observed, sizes_of
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
@@ -61,6 +61,14 @@ _SEALED = b"\x72\x0e\x0a\x06sealed\x12\x04true"
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
 _SEAL_END = b'"'
 
+ACTIONS = {
+    "rudder": "1 is hard left, -1 hard right",
+    "climb": "1 is the steepest climb, 0 level, -1 the steepest dive",
+    "throttle": "1 is full",
+    SYSTEMS: "1 asks for a silent radar, 2 for a cartridge of chaff, 3 for both; the nearest whole "
+    "number counts",
+    "fire": "above 0.5 asks for a launch",
+}
 # Meanings of the graph's inputs and outputs, for the reader of a file. A commander's heads have the
 # fighter's number after their name.
 MEANINGS = {
@@ -70,18 +78,12 @@ MEANINGS = {
     **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
     **{
         name: f"logits of the levels of {name} in the metadata's `actions`"
-        for name in (*HEIGHT.names, *HEADS)
+        for name in (*ACTIONS, *HEADS)
     },
     "mean": "of the controls in the order of the metadata's `actions`; not clipped to their ranges",
     "std": "standard deviations of the controls about the mean, each on its own",
     "value": "the return that was expected in training; not needed to fly",
     **{f"{NEXT}{name}": f"{name} of the next decision" for name in MEMORY},
-}
-ACTIONS = {
-    "rudder": "1 is hard left, -1 hard right",
-    "climb": "1 is the steepest climb, 0 level, -1 the steepest dive",
-    "throttle": "1 is full",
-    "fire": "above 0.5 asks for a launch",
 }
 OF_TYPES = {
     "fire": "k asks for a launch of the k-th type of missile in the loadout; the nearest whole "
@@ -202,13 +204,13 @@ def _explain_actions(env: Mapping[str, Any]) -> dict[str, dict[str, object]]:
             head: {"levels": list(words), "meaning": HEADS[head]}
             for head, words in heads_of(env).items()
         }
-    in_team, own = is_team(env), controls_in(env["dimensions"], kinds_of(env))
+    in_team, own = is_team(env), game_controls(env)
     if env["action_mode"] == CONTINUOUS:
         key, values = "range", np.stack((own.lowest, own.highest), axis=1)
     else:
-        counts = _core.action_levels(*sizes_of(env), own.dimensions, own.kinds)
+        counts = _core.action_levels(*sizes_of(env), own.dimensions, own.kinds, own.systems)
         levels = np.arange(max(counts))[:, None]
-        columns = controls(np.tile(levels, own.count), in_team).T
+        columns = controls(np.tile(levels, own.count), in_team, own).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
     meanings = {**ACTIONS, **(AT_TARGETS if in_team else OF_TYPES if own.kinds > 1 else {})}
     return {

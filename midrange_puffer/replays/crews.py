@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.game.actions import controls_in
-from midrange_puffer.game.parameters import Parameters
+from midrange_puffer.game.actions import SYSTEMS
+from midrange_puffer.game.parameters import Parameters, game_controls
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import shot_at
 
@@ -90,7 +90,9 @@ class PilotCrew:
         copy_bodies(sim, self._copy)
         self._copy.step()
         given = {name: values[0] for name, values in self._copy.core.read("fighter").items()}
-        names = controls_in(sim.parameters["dimensions"]).names
+        names = game_controls(sim.parameters).names
+        if SYSTEMS in names:
+            given[f"{SYSTEMS}_command"] = self._copy.core.read(SYSTEMS)["command"][0]
         commands = np.zeros((len(self.fighters), len(names)), np.float32)
         for column, name in enumerate(names[:FIRE]):
             commands[:, column] = given[f"{name}_command"][self.fighters]

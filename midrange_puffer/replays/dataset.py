@@ -16,7 +16,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock, open_folder
-from midrange_puffer.game.actions import controls_in, levels
+from midrange_puffer.game.actions import SYSTEMS, levels
 from midrange_puffer.game.flown_types import drawn_types
 from midrange_puffer.game.observation import Spaces, features_of, spaces_of
 from midrange_puffer.game.parameters import (
@@ -25,6 +25,7 @@ from midrange_puffer.game.parameters import (
     SEATS,
     Parameters,
     callsigns,
+    game_controls,
     has_height,
     is_team,
     sizes_of,
@@ -263,7 +264,9 @@ class _Log:
             return
         controls = controls.copy()
         if core.fighters == len(SEATS):  # also those of the core's pilots
-            *names, fire = controls_in(core.parameters["dimensions"]).names
+            *names, fire = game_controls(core.parameters).names
+            if SYSTEMS in names:
+                fighters[f"{SYSTEMS}_command"] = core.read(SYSTEMS)["command"]
             commands = [*(fighters[f"{name}_command"] for name in names), fighters[fire]]
             controls = np.stack(commands, axis=-1).astype(np.float32)
         self.controls.append(controls)
@@ -311,7 +314,8 @@ def _fly(
     observations, fighters, missiles = map(np.stack, (log.observations, log.fighters, log.missiles))
     controls, rewards = np.stack(log.controls), np.stack(log.rewards)
     in_team, sizes = is_team(plan.parameters), sizes_of(plan.parameters)
-    actions = levels(controls, in_team) if plan.action_mode == "discrete" else controls
+    of = game_controls(plan.parameters)
+    actions = levels(controls, in_team, of) if plan.action_mode == "discrete" else controls
     scores = [summary(records, seat)["score"] for seat in range(len(SEATS))]
     episodes, about = [], []
     for env, result in enumerate(records):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from midrange_puffer.files import read_whole, write_whole
-from midrange_puffer.game.actions import controls_in
 from midrange_puffer.game.flown_types import DrawnTypes, drawn_types
 from midrange_puffer.game.orders import NONE, heads_of
 from midrange_puffer.game.orders import in_words as order_in_words
 from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
+    game_controls,
     is_team,
     most_decisions,
     resolve,
@@ -192,7 +192,7 @@ class Replay:
             )
         if (count := header["decisions"]) > (most := most_decisions(replay.parameters)):
             raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
-        width = controls_in(replay.parameters["dimensions"]).count
+        width = game_controls(replay.parameters).count
         controls, hashes = arrays_of(
             compressed, sum(sizes), width, count, _hash_count(count, replay.hash_interval)
         )

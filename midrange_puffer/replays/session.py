@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer._core import DROP, SILENT
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.actions import SYSTEMS
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.orders import are_orders, carry_out, orders_in
 from midrange_puffer.game.parameters import (
@@ -27,6 +28,7 @@ from midrange_puffer.game.parameters import (
     SEATS,
     WINGMEN,
     checked_seed,
+    game_controls,
     is_team,
     loadouts_of,
     resolve,
@@ -111,7 +113,7 @@ class Session:
         self._seed, self._greedy = checked_seed(seed), greedy
         self._telemetry: Telemetry | None = None
         self._make_simulation()
-        names = controls_in(game["dimensions"]).names
+        names = game_controls(game).names
         self._columns = {name: column for column, name in enumerate(names)}
         self.commands = np.zeros((len(self._pilots), len(names)), np.float32)
         self.paused = False
@@ -347,6 +349,16 @@ class Session:
             shot = shot_at(self.sim, fighter, enemy)
         self.commands[fighter, FIRE] = shot
 
+    def switch_radar(self, fighter: int) -> None:
+        """Switches a human's radar off or on, with the next decision."""
+        place = fighter, self._columns[SYSTEMS]
+        self.commands[place] = int(self.commands[place]) ^ SILENT
+
+    def drop_chaff(self, fighter: int) -> None:
+        """Commands one cartridge of a human's chaff, with the next decision."""
+        place = fighter, self._columns[SYSTEMS]
+        self.commands[place] = int(self.commands[place]) | DROP
+
     # Time
 
     def scale_time(self, faster: bool) -> None:
@@ -386,6 +398,9 @@ class Session:
         self.recorder.add(flown, orders_in(self.commands))
         self.paths.note()
         self.commands[free, FIRE] = 0
+        if SYSTEMS in self._columns:  # a radar stays as it is, a cartridge is dropped once
+            systems = self.commands[:, self._columns[SYSTEMS]]
+            systems[free] = systems[free].astype(int) & SILENT
         if len(self.recorder) % self._mark_interval == 0:
             self._set_mark()
 

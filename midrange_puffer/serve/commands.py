@@ -6,10 +6,10 @@ from http import HTTPStatus
 
 import numpy as np
 
-from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.actions import SYSTEMS
 from midrange_puffer.game.observation import levels_of
 from midrange_puffer.game.orders import ORDER, are_orders, as_commands, heads_of, parse_order
-from midrange_puffer.game.parameters import is_team
+from midrange_puffer.game.parameters import game_controls, is_team
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.replays.session import Session
 from midrange_puffer.serve.state import Reader
@@ -47,7 +47,7 @@ class Commands:
     def __init__(self, session: Session, reader: Reader) -> None:
         self._session, self._reader = session, reader
         sim = session.sim
-        self._controls = controls_in(sim.parameters["dimensions"])
+        self._controls = game_controls(sim.parameters)
         self._fire_levels = levels_of(sim.core.features)[FIRE]
         self.names, self.heads = self._controls.names, heads_of(sim.parameters)
 
@@ -110,6 +110,8 @@ class Commands:
             message = f"{short(name)}: no such control; there are {allowed}{hint}"
             raise RefusedError(HTTPStatus.BAD_REQUEST, message)
         low, high = self.limits[name]
+        if name == SYSTEMS:
+            return whole(name, value, int(low), int(high))
         if name != FIRE:
             return _number(name, value, low, high)
         level = whole(name, int(value) if isinstance(value, bool) else value, 0, int(high))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from midrange_puffer import __version__
+from midrange_puffer.game.actions import SYSTEMS
 from midrange_puffer.game.orders import ORDER
 from midrange_puffer.game.parameters import PARAMETERS, RULES_VERSION, SEATS
 from midrange_puffer.serve.commands import DECISION, FIRE
@@ -28,6 +29,8 @@ CONTROLS = {
     "rudder": "turn, 1 full left to -1 full right",
     "climb": "1 steepest climb, 0 level flight, -1 steepest dive",
     "throttle": "0 idle to 1 full",
+    SYSTEMS: "with emission_control or chaff: 0 the radar emits, 1 it is silent, 2 drop chaff, "
+    "3 both",
     FIRE: "for one decision: 0 or false no shot; 1 or true a shot; in teams k is a shot at the "
     "k-th of `enemies`; with a loadout k is a missile of its k-th type",
 }

@@ -20,6 +20,7 @@ from midrange_puffer.game.parameters import (
     FULL,
     fighter_names,
     has_height,
+    has_systems,
     is_team,
     loadouts_of,
     observed,
@@ -139,6 +140,11 @@ class Reader:
         if types > 1:
             out["missiles_by_type"] = sim.ammo_by_type[0, fighter, :types].tolist()
         out["next_launch_s"] = own["wait"] * sim.parameters["physics_dt"]
+        if has_systems(sim.parameters):
+            systems = {name: values[0, fighter].item() for name, values in sim.systems.items()}
+            out["radar_silent"] = bool(systems["silent"])
+            out["chaff"] = systems["chaff"]
+            out["cloud_s"] = systems["cloud"] * sim.parameters["physics_dt"]
         return {name: _rounded(value) for name, value in out.items()}
 
 

@@ -18,6 +18,8 @@ def describe(state: Mapping[str, Any]) -> str:
     if state.get("mission", {}) is None:
         return "You are the transport, which flies itself."
     sentences = [_own(state["own"], state["time_left_s"]), _enemies(state)]
+    if "chaff" in state["own"]:
+        sentences.append(_systems(state["own"]))
     if inbound := state.get("inbound"):
         verb = "flies" if len(inbound) == 1 else "fly"
         sentences.append(f"{_count(inbound, 'missile')} {verb} at you, {_nearest(inbound)}.")
@@ -45,6 +47,14 @@ def _own(own: Mapping[str, Any], left: float) -> str:
         f"You fly at {own['speed_m_s']:.0f} m/s{height} with {own['missiles']} "
         f"missile{'' if own['missiles'] == 1 else 's'} left{ready}; {left:.0f} s remain."
     )
+
+
+def _systems(own: Mapping[str, Any]) -> str:
+    """Returns a sentence about the radar and the chaff."""
+    cloud = f", and your last cloud lasts for {own['cloud_s']:.0f} s" if own["cloud_s"] else ""
+    radar = "is silent" if own["radar_silent"] else "emits"
+    plural = "" if own["chaff"] == 1 else "s"
+    return f"Your radar {radar}; {own['chaff']} cartridge{plural} of chaff left{cloud}."
 
 
 def _mission(mission: Mapping[str, Any]) -> str:

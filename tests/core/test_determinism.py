@@ -21,7 +21,9 @@ from midrange_puffer.game.parameters import (
     OBSERVATIONS,
     PILOTS,
     SENSOR_PILOTS,
+    has_systems,
     kinds_of,
+    observed,
     resolve,
     seat_weights,
 )
@@ -58,6 +60,13 @@ FIGHTS = {
     "height radar loaded": (ALL_PILOTS, "radar_height_3", (1, 1)),
     "2v2 height radar drawn": (SENSOR_PILOTS_TOO, "team_radar_height", (2, 2)),
     "5v8 height radar pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (5, 8)),
+    "systems": (AGENT, "radar", (1, 1)),
+    "systems pilots": (ALL_PILOTS | PATIENT | {"notcher": 1.0}, "radar", (1, 1)),
+    "2v2 systems pilots": (SENSOR_PILOTS_TOO, "team_radar", (2, 2)),
+    "height systems": (AGENT, "radar_height", (1, 1)),
+    "height systems pilots": (ALL_PILOTS, "radar_height", (1, 1)),
+    "2v2 height systems pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (2, 2)),
+    "5v8 systems pilots": (SENSOR_PILOTS_TOO, "team_radar", (5, 8)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -89,6 +98,13 @@ HASHES = {
     "height radar loaded": (0xA604F2DABAD2B744, 0xF6E747E5CAA6E508),
     "2v2 height radar drawn": (0x14997E00DB14D62E, 0xDB8274C14DCB4F15),
     "5v8 height radar pilots": (0x149560F6CEEAA0BF, 0xC2F8C5466AF234BE),
+    "systems": (0xF24D9D21016245FE, 0xB838706065F65792),
+    "systems pilots": (0x1AA10D698EE2BD24, 0xC27841FAA6C2673E),
+    "2v2 systems pilots": (0xD604AB45515BE5D7, 0xDD44DB7AF963E02B),
+    "height systems": (0xA4AB30CA4B0233EC, 0xA105453E637DE69A),
+    "height systems pilots": (0x71158F93FA902714, 0x01F60EF65E34FECC),
+    "2v2 height systems pilots": (0x878D01066831E2DF, 0xC0A15BE09ED86B44),
+    "5v8 systems pilots": (0xF0B5CCB30E9E3179, 0xE423736689E5113C),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -99,6 +115,7 @@ DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
 # Loads, whose missiles are varied.
 LOADED = {"red_missiles": "long:2,medium:3,short:1", "blue_missiles": "medium:2,short:2"}
 LOADED |= {"missile_spread": 0.3}
+SYSTEMS = {"emission_control": "on", "chaff": 8}
 TYPES = {
     "height drawn": DRAWN,
     "height loaded": LOADED,
@@ -106,8 +123,9 @@ TYPES = {
     "height radar drawn": DRAWN,
     "height radar loaded": LOADED,
     "2v2 height radar drawn": DRAWN,
+    **{fight: SYSTEMS for fight in FIGHTS if "systems" in fight},
 }
-TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2}  # of the program; 0 is none
+TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2, id(SYSTEMS): 3}  # of the program; 0 is none
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
 SENSING = ("full", "radar")
@@ -117,14 +135,20 @@ EACH_GAME = pytest.mark.parametrize(
         *({}, {"sensing": "radar"}, {"dimensions": 3}),
         *({"dimensions": 3, **types} for types in (DRAWN, LOADED)),
         {"dimensions": 3, "sensing": "radar", **DRAWN},
+        {"sensing": "radar", **SYSTEMS},
     ],
-    ids=["full", "radar", "height", "drawn", "loaded", "height radar"],
+    ids=["full", "radar", "height", "drawn", "loaded", "height radar", "systems"],
 )
 
 
 @functools.cache
 def random_actions(
-    agents: int, decisions: int, key: int = 0, shots: int = 1, dimensions: int = 2
+    agents: int,
+    decisions: int,
+    key: int = 0,
+    shots: int = 1,
+    dimensions: int = 2,
+    systems: bool = False,
 ) -> np.ndarray:
     """Actions int32 [decisions, agents, controls] as tests/support/state_hash.c draws them.
 
@@ -138,7 +162,9 @@ def random_actions(
     )
     fire = np.where(bits[..., 2] % 10 == 0, 1 + bits[..., 3] % shots, 0)
     climb = [bits[..., 1] // 3 % 5] if dimensions == 3 else []
-    return np.stack([bits[..., 0] % 5, *climb, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
+    level = [bits[..., 2] // 10 % 4] if systems else []
+    actions = [bits[..., 0] % 5, *climb, bits[..., 1] % 3, *level, fire]
+    return np.stack(actions, axis=-1).astype(np.int32)
 
 
 def add_bits(checksum: int, values: np.ndarray) -> int:
@@ -164,14 +190,17 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
         True,
         isa,
         Crooked(),
-        observation=observation,
+        observation=observed("default" if observation != "stg" else "stg", parameters),
         types=flown_types(parameters),
     )
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
     checksum = 0
     shots = max(red, blue, kinds_of(parameters))
-    for actions in random_actions(core.agents, DECISIONS, shots=shots, dimensions=dimensions):
+    systems = has_systems(parameters)
+    for actions in random_actions(
+        core.agents, DECISIONS, shots=shots, dimensions=dimensions, systems=systems
+    ):
         core.step(actions, observations, rewards, *ends)
         core.take_records()
         checksum = add_bits(add_bits(checksum, observations), rewards)
@@ -261,7 +290,10 @@ def test_arithmetic_with_more_bits_is_refused():
 def test_an_engagement_does_not_depend_on_the_others(opponent, game, isa):
     """An engagement is the same in any batch size, whatever flies in the other lanes."""
     seats = 2 if opponent == "self" else 1
-    actions = random_actions(33 * seats, 300, dimensions=game.get("dimensions", 2))
+    has_them = "chaff" in game
+    actions = random_actions(
+        33 * seats, 300, dimensions=game.get("dimensions", 2), systems=has_them
+    )
     seen = {}
     for num_envs in (33, 16, 7, 1):
         env = Midrange(num_envs=num_envs, opponent=opponent, seed=1, isa=isa, **game, **SHORT)
@@ -379,7 +411,8 @@ def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
 def test_a_snapshot_rewinds_exactly(game):
     """It also restores another object and instruction set; equal hashes mean equal states."""
     rng = np.random.default_rng(5)
-    controls = rng.uniform(-1, 1, (120, 18, 2, 1 + game.get("dimensions", 2)))
+    count = 1 + game.get("dimensions", 2) + ("chaff" in game)
+    controls = rng.uniform(-1, 1, (120, 18, 2, count))
     kwargs = {"num_envs": 18, "blue": "ace", **game, **SHORT}
     sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
     sim = Simulation(seed=9, **kwargs)

@@ -16,11 +16,13 @@ from scenes import BLUE, RED, fighter
 from midrange_puffer import Simulation, features_of
 from midrange_puffer.game.parameters import PILOTS
 
+# The columns of the sensors' features; those of the systems follow them.
 COLUMNS = {
     dimensions: {feature.name: column for column, feature in enumerate(features_of(observation))}
     for dimensions, observation in ((2, "radar"), (3, "radar_height"))
 }
 COMMANDS = ("rudder_command", "climb_command", "throttle_command", "fire")
+CARTRIDGES = 8
 BODY = ("x", "y", "z", "c", "s", "u", "v", "rudder")
 View = Callable[[Simulation], np.ndarray]
 FIGHTING = [name for name in PILOTS if name not in ("straight", "weave")]
@@ -34,6 +36,7 @@ fights = st.fixed_dictionaries(
         "dimensions": st.sampled_from((2, 3)),
         "noise": st.sampled_from((0, 2)),
         "jammer": st.sampled_from((0, 20_000)),
+        "systems": st.booleans(),
     }
 )
 
@@ -54,6 +57,8 @@ def twins(fight: dict, sensing: str = "radar") -> tuple[Simulation, Simulation]:
         settings["radar_noise_bearing_deg"] = fight["noise"]
         settings["radar_noise_range"] = 100 * fight["noise"]
         settings["blue_jammer"] = fight["jammer"]
+        if fight["systems"]:
+            settings |= {"emission_control": "on", "chaff": CARTRIDGES, "chaff_chance": 0.9}
     one, other = (
         Simulation(1, fight["seed"], red=fight["red"], blue=fight["blue"], **settings)
         for _ in range(2)
@@ -95,8 +100,15 @@ def sees_nothing_of_blue(sim: Simulation) -> bool:
 
 
 def change_what_is_hidden(sim: Simulation, fight: dict, data: st.DataObject) -> None:
-    """Changes blue's ammunition, controls, and missiles without a lock."""
+    """Changes blue's ammunition, chaff, controls, and missiles without a lock."""
     sim.set_fighter(0, BLUE, ammo=data.draw(st.integers(0, 6), "ammo"))
+    if fight["systems"]:
+        left = int(sim.systems["chaff"][0, BLUE])
+        # A pilot that has chaff may drop it in the next decision, and one without does not.
+        chaff = data.draw(st.integers(min(left, 1), CARTRIDGES if left else 0), "chaff")
+        sim.set_fighter(0, BLUE, chaff=chaff)
+        if sees_nothing_of_blue(sim):
+            sim.set_fighter(0, BLUE, silent=data.draw(st.booleans(), "silent"))
     slots = sim.core.read("missile")
     free = np.flatnonzero(slots["active"][0] == 0)
     if len(free) and data.draw(st.booleans(), "another missile"):

@@ -16,11 +16,11 @@ from needs import nightly
 from reference_height import Fields
 from reference_height_fight import BLUE, RED, Fight
 from reference_height_sensors import HeightSensedPilot, HeightSensedTeamPilot
-from reference_sensors import Contact
+from reference_sensors import Contact, with_level
 
 from midrange_puffer import Simulation, features_of
 from midrange_puffer.game.contacts import LIVE, MEMORY, UNSEEN
-from midrange_puffer.game.parameters import kinds_of, observed, sizes_of
+from midrange_puffer.game.parameters import has_systems, kinds_of, observed, sizes_of
 
 # Sensors whose every row matters within a minute, at 5 to 40 km.
 SHARP = {
@@ -47,6 +47,7 @@ DRAWN |= {"blue_missile": "short:1,long:1", "aircraft_spread": 0.3, "missile_spr
 LOADED = {"red_missiles": "medium:2,short:2,long:2", "blue_missiles": "short:3,medium:2"}
 NOISY = {"radar_noise_bearing_deg": 2, "radar_noise_range": 200, "radar_noise_speed": 10}
 JAMMING = {"blue_jammer": 15_000, "red_jammer": 20_000, "home_on_jam_range": 18_000}
+SYSTEMS = {"emission_control": "on", "chaff": 8, "chaff_chance": 0.9, "chaff_speed": 250}
 TWOS = {"red_size": 2, "blue_size": 2}
 
 
@@ -57,15 +58,23 @@ def types(library) -> dict[str, Fields]:
     return {name: height.fields(library, name) for name in names}
 
 
-def random_controls(seed: int, shape: tuple[int, int], kinds: int = 1) -> Iterator[np.ndarray]:
-    """Yields controls [*shape, 4], held for four decisions on average; shots every 4 s."""
+def random_controls(
+    seed: int, shape: tuple[int, int], kinds: int = 1, systems: bool = False
+) -> Iterator[np.ndarray]:
+    """Yields controls [*shape, 4], held for four decisions on average; shots every 4 s.
+
+    With `systems` there are 5: their level stands before fire.
+    """
     random, count = np.random.default_rng(seed), 0
-    held = np.zeros((*shape, 4), np.float32)
+    held, level = np.zeros((*shape, 4), np.float32), np.zeros(shape)
     while True:
         fresh = random.uniform([-1, -1, 0, 0], 1, held.shape).astype(np.float32)
         held = np.where(random.random((*shape, 1)) < 0.25, fresh, held)
         held[..., 3] = (count % 8 == 1) * random.integers(1, kinds + 1, shape)
-        yield held
+        if systems:
+            fresh_level = random.choice(4, shape, p=(0.4, 0.1, 0.4, 0.1))
+            level = np.where(random.random(shape) < 0.25, fresh_level, level)
+        yield np.insert(held, 3, level, axis=-1).astype(np.float32) if systems else held
         count += 1
 
 
@@ -116,8 +125,12 @@ def agree(game: Game, env: int, fight: Fight, rewards: list[float]) -> bool:
         *(DRAWN, LOADED, DRAWN | TWOS, nightly(DRAWN | {"red_size": 3, "blue_size": 1})),
         *(DRAWN | NOISY, DRAWN | NOISY | TWOS),
         *(DRAWN | JAMMING, JAMMING | NOISY | TWOS),
+        *(SYSTEMS | LOADED, SYSTEMS | NOISY | JAMMING | TWOS),
     ],
-    ids=["1v1", "loads", "2v2", "3v1", "noise", "noise 2v2", "jamming", "both 2v2"],
+    ids=[
+        *("1v1", "loads", "2v2", "3v1", "noise", "noise 2v2", "jamming", "both 2v2"),
+        *("systems", "all 2v2"),
+    ],
 )
 def test_decisions(types, settings):
     """Decisions under random controls, and what is observed before them, are the reference's."""
@@ -125,7 +138,8 @@ def test_decisions(types, settings):
     rows = features_of(observed("default", game.p), *sizes_of(game.p))
     random, worst = np.random.default_rng(0), {row.name: 0.0 for row in rows}
     forks = seen = tracks = locks = 0
-    for controls in random_controls(5, game.sim.rewards.shape, kinds_of(game.p)):
+    shape, own = game.sim.rewards.shape, has_systems(game.p)
+    for controls in random_controls(5, shape, kinds_of(game.p), own):
         chosen = [e for e in range(6) if random.random() < 0.3 and not game.sim.outcome[e]]
         fights, shown = {env: game.copy(env) for env in chosen}, game.sim.observe()
         game.sim.step(controls)
@@ -164,6 +178,7 @@ KNOWN |= {"start_range_min": 20_000, "start_range_max": 40_000, "reward_pressure
         ("pair", "notcher", TWOS),
         ("notcher", "ace", NOISY),
         ("ace", "crank", JAMMING),
+        ("evader", "ace", SYSTEMS),
         nightly("patient", "turn_back", {}),
         nightly("ace", "pair", {"red_size": 1, "blue_size": 3}),
     ],
@@ -186,10 +201,13 @@ def test_pilots(types, red, blue, settings):
             for side in (RED, BLUE) if in_team else ():
                 fight.share_targets(side, pilots)
             controls = [pilot.control(fight, n) for n, pilot in pilots.items()]
+            if fight.systems:
+                levels = [pilot.level(fight, n) for n, pilot in pilots.items()]
+                controls = [*map(with_level, controls, levels)]
             lives = [fighter.alive for fighter in fight.fighters]
             rewards = fight.decide(controls)
             given = game.commands(env)[lives]
-            given[:, 3] = np.minimum(given[:, 3], 1)
+            given[:, -1] = np.minimum(given[:, -1], 1)
             same = np.allclose(given, np.array(controls)[lives], atol=5e-5)
             same = same and agree(game, env, fight, rewards)
             assert same or near_call(fight)

@@ -21,7 +21,7 @@ from needs import nightly
 from reference import OPEN, Body, Engagement, Fighter, Missile
 from reference_missions import Mission, MissionDuel, MissionPilot, MissionTeams, TransportPilot
 from reference_pilots import Pilot
-from reference_sensors import Belief, Contact, Sensed, SensedPilot
+from reference_sensors import Belief, Contact, Sensed, SensedPilot, Systems, with_level
 from reference_teams import SensedTeamPilot, SensedTeams, Teams
 from scenes import State, read
 
@@ -31,6 +31,7 @@ from midrange_puffer.game.parameters import (
     PILOTS,
     SENSOR_PILOTS,
     WING_PILOTS,
+    has_systems,
     is_team,
     resolve,
     sizes_of,
@@ -52,6 +53,8 @@ NEAR = {
     "sensor range": POSITION,
     "notch": 10 * SPEED,
     "phantom": 500.0,
+    "chaff": 1e-3,
+    "across": 10 * SPEED,
 }
 
 Controls = dict[int, list[tuple[float, float, float]]]
@@ -148,6 +151,7 @@ class Core:
         if self.has_sensors:
             fight.contacts = self.known_contacts(env, fight)
             fight.beliefs = self.known(env, fight.time)
+            fight.systems = self.systems(env, fight.time)
             key = self.sim.core.read("engagement")
             fight.draws = (
                 self.sim.core.seed,
@@ -207,6 +211,18 @@ class Core:
             out[key] = Belief(believed(belief), bool(belief["locked"]), int(belief["unseen"]))
         return out
 
+    def systems(self, env: int, time: int) -> list[Systems]:
+        """Returns the fighters' systems as the reference keeps them; none in games without."""
+        if not has_systems(self.sim.parameters):
+            return []
+        read = {name: values[env] for name, values in self.sim.systems.items()}
+        return [
+            Systems(bool(silent), int(chaff), Body(x, y, 1, 0, 0), time + int(left) if left else 0)
+            for silent, chaff, x, y, left in zip(
+                *(read[name] for name in ("silent", "chaff", "x", "y", "cloud")), strict=True
+            )
+        ]
+
     def assert_same(self, env: int, fight: Engagement, rewards: Sequence[float]) -> None:
         """Compares the fighters, the missiles, the outcome and the rewards."""
         assert self.outcome[env] == fight.outcome
@@ -237,6 +253,9 @@ class Core:
             assert_same_belief(ours.body, theirs.body)
             for name in ("along", "across"):
                 assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-3)
+        for ours, theirs in zip(self.systems(env, fight.time), fight.systems, strict=True):
+            assert (ours.silent, ours.chaff) == (theirs.silent, theirs.chaff)
+            assert max(ours.cloud_end, fight.time) == max(theirs.cloud_end, fight.time)
         for key, ours in self.known(env, fight.time).items():
             theirs = fight.beliefs[key]
             assert (ours.locked, ours.unseen) == (theirs.locked, theirs.unseen)
@@ -265,7 +284,7 @@ def compare(
     core = Core(sim)
     fights = {env: core.copy(env, p) for env in range(sim.num_envs)}
     tally = Tally()
-    command = np.zeros((*sim.rewards.shape, 3), np.float32)
+    command = np.zeros((*sim.rewards.shape, sim.core.controls), np.float32)
     while fights:
         controls = controls_of(fights)
         for env, both in controls.items():
@@ -294,18 +313,27 @@ def compare(
 class RandomHands:
     """Random controls, each held for four decisions on average."""
 
-    def __init__(self, seed: int, num_envs: int, fighters: int = 2) -> None:
+    def __init__(
+        self, seed: int, num_envs: int, fighters: int = 2, has_systems: bool = False
+    ) -> None:
         self.random = np.random.default_rng(seed)
         self.held = np.zeros((num_envs, fighters, 3))
+        self.levels = np.zeros((num_envs, fighters), int) if has_systems else None
 
     def move(self) -> None:
         shape = self.held.shape
         fresh = self.random.uniform([-1, 0, 0], 1, shape).astype(np.float32)
         fresh[..., 2] = fresh[..., 2] < 0.2
         self.held = np.where(self.random.random(shape) < 0.25, fresh, self.held)
+        if self.levels is not None:
+            fresh_levels = self.random.choice(4, self.levels.shape, p=(0.4, 0.1, 0.4, 0.1))
+            switched = self.random.random(self.levels.shape) < 0.25
+            self.levels = np.where(switched, fresh_levels, self.levels)
 
-    def control(self, env: int, seat: int) -> tuple[float, float, float]:
-        return tuple(self.held[env, seat])
+    def control(self, env: int, seat: int) -> tuple[float, ...]:
+        rudder, throttle, fire = self.held[env, seat]
+        systems = () if self.levels is None else (float(self.levels[env, seat]),)
+        return rudder, throttle, *systems, fire
 
 
 # Sensors whose every row matters within a minute, at 3 to 40 km.
@@ -326,8 +354,12 @@ NOISY = SHARP | {
     "track_acceleration": 15,
 }
 JAMMING = SHARP | {"blue_jammer": 12_000, "home_on_jam_range": 15_000, "seeker_range": 8_000}
+CHAFF = {"chaff": 8, "chaff_chance": 0.9, "chaff_speed": 250, "chaff_time": 3}
+SYSTEMS = SHARP | CHAFF | {"emission_control": "on"}
 EACH_SENSING = pytest.mark.parametrize(
-    "sensors", [{}, SHARP, NOISY, JAMMING], ids=["full", "radar", "noise", "jamming"]
+    "sensors",
+    [{}, SHARP, NOISY, JAMMING, SYSTEMS, SYSTEMS | JAMMING | NOISY],
+    ids=["full", "radar", "noise", "jamming", "systems", "all"],
 )
 
 
@@ -347,7 +379,7 @@ def test_random_engagements(num_envs, margin, sensors):
         "reward_loss": 0.25,
     }
     sim = Simulation(num_envs=num_envs, seed=4, **settings)
-    hands = RandomHands(4, num_envs)
+    hands = RandomHands(4, num_envs, has_systems=has_systems(sim.parameters))
 
     def controls_of(fights: dict[int, Engagement]) -> Controls:
         hands.move()
@@ -471,7 +503,8 @@ def test_random_teams(sizes, num_envs, sensors):
         "reward_team": 0.3,
     }
     sim = Simulation(num_envs=num_envs, seed=4, **settings)
-    hands = RandomHands(4, 32, red + blue)  # so that few engagements are some of the many
+    # So that few engagements are some of the many.
+    hands = RandomHands(4, 32, red + blue, has_systems(sim.parameters))
 
     def controls_of(fights: dict[int, Engagement]) -> Controls:
         hands.move()
@@ -532,6 +565,44 @@ def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing, num_envs):
     assert tally.launches > sim.num_envs * (red + blue)
     assert tally.kills >= sim.num_envs
     assert tally.forks <= tally.decisions / 20
+
+
+WORKED = [("evader", "ace", SMALL[0]), ("notcher", "crank", (1, 1)), ("pair", "patient", SMALL[0])]
+
+
+@pytest.mark.parametrize(("red_pilot", "blue_pilot", "sizes"), WORKED)
+def test_pilots_work_their_systems(red_pilot, blue_pilot, sizes):
+    """The pilots switch their radars off and drop chaff as the reference's do."""
+    red, blue = sizes
+    settings = without_draws() | CHAFF | {"sensing": "radar", "emission_control": "on"}
+    settings |= {"ammunition": 3, "red_size": red, "blue_size": blue, "chaff_time": 1}
+    sim = Simulation(4, 5, red=red_pilot, blue=blue_pilot, **settings)
+    p = resolve(settings, teams=True)
+    in_team = red + blue > 2
+    pilot = SensedTeamPilot if in_team else SensedPilot
+    kinds = [pilot(name, p) for name in (red_pilot, blue_pilot)]
+    pilots = {seat: kinds[int(seat >= red)] for seat in range(red + blue)}
+    silent = dropped = 0
+
+    def controls_of(fights: dict[int, Sensed]) -> Controls:
+        nonlocal silent, dropped
+        out = {}
+        for env, fight in fights.items():
+            for side in range(2) if in_team else ():
+                fight.share_targets(side, pilots)
+            out[env] = [
+                with_level(pilot.control(fight, seat), pilot.level(fight, seat))
+                for seat, pilot in pilots.items()
+            ]
+            silent += sum(own.silent for own in fight.systems)
+            dropped += sum(8 - own.chaff for own in fight.systems)
+        return out
+
+    tally = compare(sim, p, controls_of)
+    assert tally.ended == 4
+    assert tally.forks <= tally.decisions / 20
+    assert silent > 10
+    assert dropped > 0
 
 
 # Missions

@@ -8,7 +8,7 @@ import pytest
 from seats import GAMES, NEAR, serve
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.actions import controls_in
+from midrange_puffer.game.parameters import game_controls, resolve
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.serve.commands import RefusedError
 from midrange_puffer.serve.fights import Fights
@@ -18,6 +18,7 @@ def wanted(decision: int, fighter: int, names: tuple[str, ...]) -> dict[str, flo
     """Some controls that turn, climb, change the throttle and fire, for a decision."""
     wave = (decision // 7 + fighter) % 3 - 1
     values = {"rudder": wave / 2, "climb": -wave / 4, "throttle": 1 - decision % 5 / 8}
+    values["systems"] = decision // 11 % 4
     return {name: values[name] for name in names if name in values} | {"fire": decision % 9 == 5}
 
 
@@ -29,7 +30,7 @@ def refused(status: HTTPStatus, words: str):
 def test_a_served_fight_is_that_of_the_simulation_bit_for_bit(game, tmp_path):
     """With the same controls; and its replay flies to the same states again."""
     fights = serve(blue="ace", game=GAMES[game], folder=tmp_path, count=1)
-    names = controls_in(GAMES[game].get("dimensions", 2)).names
+    names = game_controls(resolve(GAMES[game], teams=True)).names
     sim = Simulation(1, 0, blue="ace", **NEAR | GAMES[game])
     sim.start(0, 0)
     in_team = "red_size" in GAMES[game]
@@ -37,6 +38,8 @@ def test_a_served_fight_is_that_of_the_simulation_bit_for_bit(game, tmp_path):
     controls = np.zeros((1, sim.core.fighters, len(names)), np.float32)
     while state["result"] is None:
         decision, controls[..., -1] = state["decision"], 0  # those of the dead stay
+        if "systems" in names:
+            controls[..., names.index("systems")] %= 2  # chaff is for one decision, too
         for seat in fights.state("red_0")["waiting_for"]:
             fighter = fights.seats[seat]
             given = wanted(decision, fighter, names)

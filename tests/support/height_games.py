@@ -29,9 +29,15 @@ from reference_height_fight import (
 from reference_height_sensors import HeightSensed, HeightSensedTeams, place_of_contact
 from reference_height_teams import HeightTeams
 from reference_noise import covariances
-from reference_sensors import Belief, Contact
+from reference_sensors import Belief, Contact, Systems
 
-from midrange_puffer.game.parameters import CONTROLLERS, is_team, resolve, sizes_of
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    has_systems,
+    is_team,
+    resolve,
+    sizes_of,
+)
 from midrange_puffer.game.simulation import Simulation
 
 STATE = ("x", "y", "z", "c", "s", "u", "v")
@@ -56,6 +62,8 @@ NEAR = {
     "look down": 0.2,
     "notch": 1e-2,
     "phantom": 500.0,
+    "chaff": 1e-4,
+    "across": 0.1,
 }
 
 
@@ -177,7 +185,21 @@ class Game:
             "contacts": pairs if is_team(self.p) else [pairs[RED, BLUE], pairs[BLUE, RED]],
             "beliefs": dict(zip(keys, map(belief, in_the_air), strict=True)),
             "draws": self.draws,
+            "systems": self.systems(env, time),
         }
+
+    def systems(self, env: int, time: int) -> list[Systems]:
+        """Returns the systems of an engagement's fighters, as the reference keeps them."""
+        if not has_systems(self.p):
+            return []
+        read = {name: values[env] for name, values in self.sim.systems.items()}
+        out = []
+        for n in range(len(read["chaff"])):
+            place = [float(read[axis][n]) for axis in "xyz"]
+            cloud = Body(np.array([*place, 1.0, 0.0, 0.0, 0.0]))
+            end = time + int(read["cloud"][n]) if read["cloud"][n] else 0
+            out.append(Systems(bool(read["silent"][n]), int(read["chaff"][n]), cloud, end))
+        return out
 
     def places(self) -> list[tuple[int, int]]:
         """Returns the side of each fighter and its place in it."""
@@ -193,9 +215,11 @@ class Game:
         return REACHES[key]
 
     def commands(self, env: int) -> np.ndarray:
-        """Returns the fighters' commands [fighters, 4] of the last decision."""
+        """Returns the fighters' commands [fighters, controls] of the last decision."""
         f = self.sim.core.read("fighter")
-        names = (*(f"{name}_command" for name in ACTUATORS), "fire")
+        f["systems_command"] = self.sim.core.read("systems")["command"]
+        systems = ("systems_command",) if has_systems(self.p) else ()
+        names = (*(f"{name}_command" for name in ACTUATORS), *systems, "fire")
         return np.array([f[name][env] for name in names], float).T
 
     def place(self, seat: int, env: int = 0, **state: float) -> None:

@@ -43,6 +43,15 @@ class HighSensors:
         own = self.types[number].aircraft["cross_section"]
         return (own / self.p["radar_cross_section"]) ** 0.25
 
+    def at_rest(self, body: Body) -> Body:
+        return Body(np.array([*body.position, 1.0, 0.0, 0.0, 0.0]))
+
+    def bearing_ahead(self, body: Body, x: float, y: float) -> float:
+        return body.seen(unit(np.array([x, y, 0.0])))[0]
+
+    def direction_to(self, body: Body, other: Body) -> Sequence[float]:
+        return body.seen(unit(other.position - body.position))
+
     def left(self, body: Body, other: Body) -> float:
         return body.seen(unit(other.position - body.position))[1]
 
@@ -122,7 +131,7 @@ class HeightSensed(HighSensors, Sensed, Fight):
             out["receiver_tracked" if tracked else "receiver_searched"] = 1.0
             bearing = own.seen(unit(np.array([*line, 0.0])))
             out["receiver_ahead"], out["receiver_left"] = bearing[:2]
-        out |= self.kind_values(seat, contact)
+        out |= self.kind_values(seat, contact) | self.systems_values(seat)
         return out | self.heard_values(seat) | self.guided_values(seat)
 
     def kind_values(self, seat: int, contact: Contact) -> dict[str, float]:
@@ -166,7 +175,7 @@ class HeightSensedTeams(HighSensors, SensedTeams, HeightTeams):
                 "inbound": len(self.inbound(number)),
             }
             out |= {f"enemy_{rank}_{name}": value for name, value in features.items()}
-        out |= self.radar_values(seat) | self.heard_values(seat)
+        out |= self.radar_values(seat) | self.heard_values(seat) | self.systems_values(seat)
         return out | self.guided_values(seat)
 
     def distance(self, seat: int, number: int) -> float:

@@ -3,13 +3,16 @@
 `Sensed` is an engagement with sensors, `SensedPilot` a pilot in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import cos, hypot, radians
+from math import cos, floor, hypot, radians
 
 import numpy as np
 import reference_noise as noise
 from reference import Body, Engagement, Fighter, Missile, off_boresight
 from reference_pilots import Pilot
+
+from midrange_puffer import _core
 
 UNSEEN, LIVE, MEMORY, LOST, LINKED = range(5)
 
@@ -38,6 +41,17 @@ class Belief:
     body: Body
     locked: bool = False
     unseen: int = 0  # steps since the seeker of a locked missile saw the target
+    is_decoyed: bool = False  # at the last update
+
+
+@dataclass
+class Systems:
+    """A fighter's radar and chaff."""
+
+    silent: bool = False
+    chaff: int = 0
+    cloud: Body | None = None  # where the last one is
+    cloud_end: int = 0  # time at which it is gone
 
 
 def straight_on(body: Body, time: float) -> Body:
@@ -52,6 +66,7 @@ class Sensed(Engagement):
     contacts: list[Contact] = field(default_factory=lambda: [Contact(), Contact()])
     beliefs: dict[tuple[int, int], Belief] = field(default_factory=dict)  # by owner and launch
     draws: tuple[int, int, int] = (0, 0, 0)  # the key of noise: seed, engagement, episode
+    systems: list[Systems] = field(default_factory=list)  # of each fighter, in games with them
 
     def key(self, missile: Missile) -> tuple[int, int]:
         """Returns a missile's owner and launch time: a fighter launches one at a time."""
@@ -85,6 +100,10 @@ class Sensed(Engagement):
     def echo(self, fighter: Body) -> float:
         """Returns by how much farther sensors see a fighter; the plane has no types."""
         return 1.0
+
+    def at_rest(self, body: Body) -> Body:
+        """Returns a body that does not move, in the place of another."""
+        return Body(body.x, body.y, 1.0, 0.0, 0.0)
 
     def burnt_out(self, missile: Missile) -> bool:
         return missile.age >= self.steps("missile_burn_time")
@@ -139,6 +158,53 @@ class Sensed(Engagement):
             "sensor range", near, self.range(missile, target)
         )
 
+    # Emission control and chaff
+
+    def decide(self, controls: Sequence[Sequence[float]]) -> Sequence[float]:
+        """Plays one decision; in games with systems their level is the last number but one."""
+        if self.systems:
+            self.work_systems([control[-2] for control in controls])
+            controls = [(*control[:-2], control[-1]) for control in controls]
+        return super().decide(controls)
+
+    def work_systems(self, commands: Sequence[float]) -> None:
+        for fighter, own, command in zip(self.fighters, self.systems, commands, strict=True):
+            level = 0 if command != command else min(max(floor(command + 0.5), 0), 3)
+            own.silent = self.p["emission_control"] == "on" and level in (1, 3)
+            if level >= 2 and fighter.alive and own.chaff > 0 and self.time >= own.cloud_end:
+                own.chaff -= 1
+                own.cloud_end = self.time + self.steps("chaff_time")
+                own.cloud = self.straight_on(fighter, 0)
+
+    def system_of(self, fighter: Body) -> Systems:
+        """Returns a fighter's systems."""
+        numbers = [n for n, other in enumerate(self.fighters) if other is fighter]
+        return self.systems[numbers[0]] if self.systems else Systems()
+
+    def is_decoyed(self, looker: Body, target: Body, number: int, late: float) -> bool:
+        """Returns True if a cloud decoys a sensor, for whose chance it draws by a number."""
+        own = self.system_of(target)
+        if self.time >= own.cloud_end:
+            return False
+        across = 1 - abs(target.speed * self.ahead(target, looker)) / self.p["chaff_speed"]
+        chance = self.p["chaff_chance"] * max(across, 0) * late
+        seed, engagement, episode = self.draws
+        counter = engagement, episode, own.cloud_end, number % 2**32
+        [first, *_] = _core.philox4x32(counter, (seed & 0xFFFFFFFF, seed >> 32))
+        return self.below("chaff", (first >> 8) / 2**24, chance)
+
+    def decoys_radar(self, own: Fighter, enemy: Fighter, contact: Contact) -> bool:
+        return self.is_decoyed(own, enemy, 1024 + self.number_of(contact), 1)
+
+    def decoys_seeker(self, missile: Missile) -> bool:
+        target = self.fighters[missile.target]
+        time, late = self.p["chaff_time_to_go"], 1.0
+        if time > 0:
+            late = min(self.time_to_go(missile, target) / time, 1)
+        launch = self.time - missile.age
+        number = 1024 + self.number_of(self.contact_of(missile)) + 65536 * (1 + launch)
+        return self.is_decoyed(missile, target, number, late)
+
     def update_picture(self, steps: int) -> None:
         time = (self.time - self.updated) * self.dt
         self.updated = self.time
@@ -161,6 +227,8 @@ class Sensed(Engagement):
         reach = self.radar_range(own, enemy)
         within = self.burn_through(enemy, reach)
         sees = own.alive and enemy.alive and self.sees("radar", own, enemy, within)
+        sees = sees and not self.system_of(own).silent
+        sees = sees and not self.decoys_radar(own, enemy, contact)
         if noise.is_noisy(self.p):
             self.filter(own, enemy, contact, sees, reach, time)
         contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
@@ -205,6 +273,34 @@ class Sensed(Engagement):
         contacts = self.contacts.values() if isinstance(self.contacts, dict) else self.contacts
         return next(number for number, other in enumerate(contacts) if other is contact)
 
+    def contacts_of(self, seat: int) -> list[Contact]:
+        """Returns all contacts of a fighter."""
+        return [self.contacts[seat]]
+
+    def systems_values(self, seat: int) -> dict[str, float]:
+        """Returns the features of a fighter's systems, but for those that are 0."""
+        if not self.systems:
+            return {}
+        own, fighter = self.systems[seat], self.fighters[seat]
+        out = {"systems_emits": float(not own.silent)}
+        out["systems_chaff"] = own.chaff / max(self.p["chaff"], 1)
+        if self.time < own.cloud_end:
+            out["systems_cloud_time"] = (own.cloud_end - self.time) * self.dt
+            distance = self.range(fighter, own.cloud)
+            out["systems_cloud_nearness"] = noise.NEAR_TRACK / (noise.NEAR_TRACK + distance)
+            names = ("ahead", "left", "up")
+            bearing = self.direction_to(fighter, own.cloud) if distance > 1 else ()
+            out |= {f"systems_cloud_{name}": v for name, v in zip(names, bearing, strict=False)}
+        return out
+
+    def direction_to(self, body: Body, other: Body) -> Sequence[float]:
+        """Returns the unit vector to another body in a body's frame."""
+        return off_boresight(body, other.x - body.x, other.y - body.y)
+
+    def bearing_ahead(self, body: Body, x: float, y: float) -> float:
+        """Returns the cosine of the bearing of (x, y) from a body's nose, on the ground."""
+        return off_boresight(body, x, y)[0]
+
     def left(self, body: Body, other: Body) -> float:
         """Returns how far to the left of a body's nose another one is: a sine."""
         return off_boresight(body, other.x - body.x, other.y - body.y)[1]
@@ -229,7 +325,12 @@ class Sensed(Engagement):
         distance = self.range(missile, belief.body)
         looks = not self.below("sensor range", reach, distance)
         homes = self.homes(missile, target)
-        if homes or (looks and self.sees("seeker", missile, target, reach)):
+        finds = looks and self.sees("seeker", missile, target, reach)
+        belief.is_decoyed = finds and not homes and self.decoys_seeker(missile)
+        if belief.is_decoyed:
+            cloud = self.system_of(target).cloud
+            belief.body, belief.locked, belief.unseen = self.at_rest(cloud), False, 0
+        elif homes or finds:
             belief.body, belief.locked, belief.unseen = self.straight_on(target, 0), True, 0
         elif belief.locked:
             belief.unseen += steps
@@ -238,7 +339,8 @@ class Sensed(Engagement):
                 belief.body = contact.body if contact.is_track else belief.body
 
     def is_lost(self, missile: Missile) -> bool:
-        knows = self.beliefs[self.key(missile)].locked or self.contact_of(missile).is_track
+        belief = self.beliefs[self.key(missile)]
+        knows = belief.locked or belief.is_decoyed or self.contact_of(missile).is_track
         return self.burnt_out(missile) and not knows
 
     def seekers_on(self, seat: int) -> list[Missile]:
@@ -263,8 +365,14 @@ class Sensed(Engagement):
         in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
         reach = self.p["receiver_range"] * self.p["radar_range_nose"]
         near = not self.below("sensor range", reach, self.range(own, enemy))
+        in_cone = in_cone and not self.system_of(enemy).silent
         in_cone = in_cone or self.jammer(enemy) > 0
         return (x, y) if in_cone and near and own.alive and enemy.alive else None
+
+
+def with_level(controls: Sequence[float], level: float) -> tuple[float, ...]:
+    """Returns controls with the level of the systems, which stands before fire."""
+    return (*controls[:-1], level, controls[-1])
 
 
 class SensedPilot(Pilot):
@@ -301,6 +409,27 @@ class SensedPilot(Pilot):
                 degrees = min(degrees, self.widest)
             return self.off_the_enemy(engagement, fighter, to_enemy, degrees)
         return to_enemy
+
+    def level(self, engagement: Sensed, seat: int) -> float:
+        """Returns the level of its systems."""
+        if self.name in ("straight", "weave"):
+            return 0.0
+        p, own = engagement.p, engagement.fighters[seat]
+        contacts = [contact for contact in engagement.contacts_of(seat) if contact.is_track]
+        wide = cos(radians(p["radar_half_angle_deg"]))
+        watched = [
+            not engagement.below("cone", engagement.ahead(own, contact.body), wide)
+            for contact in contacts
+        ]
+        guides = self.needs_support(engagement, engagement.own_missiles(seat))
+        level = float(bool(contacts) and not any(watched) and not guides)
+        seekers = engagement.seekers_on(seat)
+        if seekers and self.tactics.evade_time > 0:
+            nearest = self.nearest_nose(engagement, own, seekers)
+            x, y = nearest.x - own.x, nearest.y - own.y
+            along = abs(engagement.bearing_ahead(own, x, y)) * own.speed
+            level += 2.0 * engagement.below("across", along, p["chaff_speed"])
+        return level
 
     def waits(self, engagement: Sensed, seat: int) -> bool:
         """Returns True in the time of waiting: it does not know how many missiles are left."""

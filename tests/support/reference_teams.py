@@ -332,6 +332,9 @@ class SensedTeams(Sensed, Teams):
     def contact_with_enemy(self, seat: int) -> Contact:
         return self.contacts[seat, self.targets[seat]]
 
+    def contacts_of(self, seat: int) -> list[Contact]:
+        return [contact for (own, _), contact in self.contacts.items() if own == seat]
+
     def known(self, seat: int, enemy: int) -> Body | None:
         contact = self.contacts[seat, enemy]
         return contact.body if contact.is_track and self.fighters[enemy].alive else None

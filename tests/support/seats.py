@@ -22,6 +22,8 @@ GAMES = {
     "teams with height": {"dimensions": 3, "red_size": 2, "blue_size": 2},
     "teams with sensors": {"red_size": 2, "blue_size": 2, "sensing": "radar"},
     "teams with both": {"red_size": 2, "blue_size": 2, "sensing": "radar", "dimensions": 3},
+    "systems": {"sensing": "radar", "emission_control": "on", "chaff": 4},
+    "systems in teams": {"sensing": "radar", "chaff": 4, "red_size": 2, "blue_size": 2},
 }
 
 

@@ -13,15 +13,16 @@
 
 #include "midrange.h"
 
-static void draw_actions(uint32_t decision, uint32_t agents, uint32_t shots, int32_t controls, int32_t *actions) {
+static void draw_actions(const MrParams *p, uint32_t decision, uint32_t agents, uint32_t shots, int32_t *actions) {
   const uint32_t key[2] = {0, 0};
   for (uint32_t agent = 0; agent < agents; agent++) {
     const uint32_t counter[4] = {agent, decision, 0, 0};
     uint32_t bits[4];
     mr_philox4x32(counter, key, bits);
     *actions++ = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
-    if (controls == 4) *actions++ = (int32_t)(bits[1] / MR_THROTTLE_LEVELS % MR_CLIMB_LEVELS);
+    if (p->dimensions == 3) *actions++ = (int32_t)(bits[1] / MR_THROTTLE_LEVELS % MR_CLIMB_LEVELS);
     *actions++ = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
+    if (mr_added(p).systems) *actions++ = (int32_t)(bits[2] / 10 % MR_SYSTEMS_LEVELS);
     *actions++ = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % shots) : 0;
   }
 }
@@ -58,8 +59,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   int32_t shots = config->loads[0][2] ? 3 : red > blue ? red : blue;
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * (size_t)mr_controls(sim) * sizeof *actions);
-  size_t observed =
-      agents * (size_t)mr_feature_count(config->observation, (MrMission)config->params.mission, red, blue);
+  size_t observed = agents * (size_t)mr_feature_count(config->observation, mr_added(&config->params), red, blue);
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
@@ -67,7 +67,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
-    draw_actions(decision, (uint32_t)agents, (uint32_t)shots, mr_controls(sim), actions);
+    draw_actions(&config->params, decision, (uint32_t)agents, (uint32_t)shots, actions);
     mr_step(sim, actions, &results);
     mr_take_records(sim, &ended);
     checksum = add_bits(checksum, observations, observed);
@@ -121,6 +121,10 @@ int main(int argc, char **argv) {
   mr_package_types(&config);
   if (atoi(argv[7]) == 1) draw_types(&config);
   if (atoi(argv[7]) == 2) load(&config);
+  if (atoi(argv[7]) == 3) {
+    config.params.emission_control = 1;
+    config.params.chaff = 8;
+  }
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {

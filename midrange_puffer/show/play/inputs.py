@@ -8,8 +8,11 @@ import pygame
 DEADZONE = 0.15  # smaller deflections of a stick count as 0: it never rests exactly at 0
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
 SECOND_Y, XBOX_Y = 3, 4  # axis of the right stick, down positive; the same of an Xbox gamepad
-FIRE, FIGHTER, TARGET, KIND = "fire", "fighter", "target", "kind"  # commands of keys and buttons
-BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER, 3: KIND}  # a gamepad's buttons
+# Commands of keys and buttons.
+FIRE, FIGHTER, TARGET, KIND = "fire", "fighter", "target", "kind"
+RADAR_SWITCH, CHAFF = "radar", "chaff"
+# A gamepad's buttons.
+BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER, 3: KIND, 4: RADAR_SWITCH, 5: CHAFF}
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ LEFT_HAND = Keys(
         FIGHTER: (pygame.K_TAB,),
         TARGET: (pygame.K_q,),
         KIND: (pygame.K_x,),
+        RADAR_SWITCH: (pygame.K_y,),
+        CHAFF: (pygame.K_c,),
     },
 )
 RIGHT_HAND = Keys(
@@ -51,6 +56,8 @@ RIGHT_HAND = Keys(
         FIGHTER: (pygame.K_PAGEDOWN,),
         TARGET: (pygame.K_RSHIFT,),
         KIND: (pygame.K_END,),
+        RADAR_SWITCH: (pygame.K_HOME,),
+        CHAFF: (pygame.K_DELETE,),
     },
 )
 

@@ -8,13 +8,22 @@ from typing import Any, TypeVar
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
+from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, has_systems, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import debrief
-from midrange_puffer.show.play.inputs import FIGHTER, FIRE, KIND, TARGET, Hands, hands_of
+from midrange_puffer.show.play.inputs import (
+    CHAFF,
+    FIGHTER,
+    FIRE,
+    KIND,
+    RADAR_SWITCH,
+    TARGET,
+    Hands,
+    hands_of,
+)
 from midrange_puffer.show.play.launch import launch_words
 from midrange_puffer.show.play.overlay import draw_debrief, draw_help, draw_notice, draw_warning
 from midrange_puffer.show.play.threats import Lookout, Threat, advice
@@ -148,6 +157,10 @@ class Game(Viewer):
             session.fire(own)
         elif command == KIND:
             session.choose_next_kind(own)
+        elif command == RADAR_SWITCH and has_systems(session.sim.parameters):
+            session.switch_radar(own)
+        elif command == CHAFF and has_systems(session.sim.parameters):
+            session.drop_chaff(own)
         elif command == FIGHTER and self._is_team:
             alive = session.sim.fighters["alive"][0]
             ready = [n for n in session.side_of(own) if alive[n] and n != session.paths.transport]
@@ -327,7 +340,8 @@ class Game(Viewer):
                 words = advice(threats, height, self._lookout.late[side])
                 draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
-            draw_help(surface, self._is_team, self._has_height, self._has_sensors)
+            has_them = has_systems(self.session.sim.parameters)
+            draw_help(surface, self._is_team, self._has_height, self._has_sensors, has_them)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:

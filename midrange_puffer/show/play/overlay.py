@@ -47,6 +47,11 @@ KEYS = (
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
+# In fights with emission control or chaff.
+SYSTEMS_KEYS = (
+    ("Y", "Home", "with emission control: radar silent, or on again"),
+    ("C", "Delete", "drop chaff, if there is any"),
+)
 AIM = (
     "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
@@ -88,6 +93,7 @@ def draw_help(
     in_team: bool = False,
     has_height: bool = False,
     has_sensors: bool = False,
+    has_systems: bool = False,
 ) -> None:
     """Draws the aim and all keys of a game, in the middle of a surface."""
     aim, flying, notes = (
@@ -95,6 +101,8 @@ def draw_help(
     )
     if in_team:
         flying, notes = (*flying, *CHOOSING), (*notes, TEAM_NOTE)
+    if has_systems:
+        flying = (*flying, *SYSTEMS_KEYS)
     keys = [row for row in KEYS if row[0] != "F" or has_sensors]
     rows = len(aim) + len(flying) + len(keys) + len(notes) + 4
     edges = 2 * BORDER + MIDDLE

@@ -204,6 +204,7 @@ def _fighter(path: FighterPath, types: Types, time: float) -> Fighter:
     index = body["index"]
     # A launched missile is in the air at once but leaves `ammo` only in the next entry.
     after = min(index + 1, len(path.ammo) - 1)
+    cloud = path.cloud(index)
     return Fighter(
         **body,
         number=path.number,
@@ -214,6 +215,8 @@ def _fighter(path: FighterPath, types: Types, time: float) -> Fighter:
         missiles_left=path.missiles_left(after),
         aircraft="".join(name for name, _ in types[AIRCRAFT][path.number]) if types else "",
         missile_types=tuple(name for name, _ in types[MISSILE][path.side]) if types else (),
+        silent=bool(path.silent and path.silent[after]),
+        cloud=None if cloud is None else np.array(cloud),
     )
 
 

@@ -27,6 +27,7 @@ from midrange_puffer.show.view.canvas import (
 from midrange_puffer.show.view.marks import draw_line, draw_threats
 from midrange_puffer.show.view.moment import Focus, Moment
 from midrange_puffer.show.view.sensors import (
+    draw_chaff,
     draw_contact,
     draw_guidance,
     draw_radar,
@@ -118,6 +119,7 @@ def _draw_bodies(
     if sensors:
         for fighter in fighters:
             draw_radar(canvas, camera, fighter, sensors)
+            draw_chaff(canvas, camera, fighter)
     for missile, colour in coloured:
         draw_missile_trail(canvas, camera, missile, colour, by_height)
     for fighter in fighters:

@@ -33,14 +33,18 @@ STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stro
 UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance whose name is written
 WORD = 0.25  # least angle between strokes with a word [rad]
 CIRCLE = np.array([(math.cos(turn), math.sin(turn)) for turn in np.linspace(0, math.tau, 33)])
+CLOUD = 5  # px, radius of a cloud of chaff
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 
 
 def draw_radar(
     canvas: Canvas, camera: Camera, fighter: Fighter, parameters: Mapping[str, float]
 ) -> None:
-    """Draws a living fighter's radar cone, to its range against an enemy that flies toward it."""
-    if not fighter.alive:
+    """Draws a living fighter's radar cone, to its range against an enemy that flies toward it.
+
+    A silent radar has none.
+    """
+    if not fighter.alive or fighter.silent:
         return
     angles = fighter.heading + ARC * math.radians(parameters["radar_half_angle_deg"])
     rays = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -49,6 +53,15 @@ def draw_radar(
     colour = SIDE_COLOURS[fighter.side]
     canvas.wash(outline[None], colour, 0.04)
     canvas.line(outline, mix(colour, 0.25), 1)
+
+
+def draw_chaff(canvas: Canvas, view: View, fighter: Fighter) -> None:
+    """Draws a fighter's cloud of chaff: a small ring of dots."""
+    if fighter.cloud is None:
+        return
+    [place] = view.to_screen([fighter.cloud])
+    for way in CIRCLE[:-1:4]:
+        canvas.circle(place + CLOUD * way, 1.5, SIDE_COLOURS[fighter.side])
 
 
 def draw_contact(canvas: Canvas, view: View, contact: Contact, has_words: bool) -> None:

@@ -98,6 +98,8 @@ class Fighter(Body):
         missiles_left: Those left of each type in its loadout.
         aircraft: Name of its type; "" in the plane.
         missile_types: Names of the types in its loadout; empty in the plane.
+        silent: True while its radar is silent.
+        cloud: [3], place of its cloud of chaff [m]; None without one.
     """
 
     path: FighterPath
@@ -109,6 +111,8 @@ class Fighter(Body):
     missiles_left: tuple[int, ...]
     aircraft: str
     missile_types: tuple[str, ...]
+    silent: bool = False
+    cloud: np.ndarray | None = None
 
     @property
     def first_type(self) -> int:

@@ -62,7 +62,7 @@ function between(times, time) {
 /**
  * Returns a body's state at a time, between two entries; after the last entry, as it was then.
  * `ammo` is that of the next entry: a launched missile is in the air at once but leaves `ammo`
- * only there.
+ * only there. A radar's state and a cloud of chaff, {x, y, z}, are those of one entry.
  */
 function stateAt(path, time) {
   const { index, next, share } = between(path.entries.times, time);
@@ -70,7 +70,11 @@ function stateAt(path, time) {
   for (const [name, values] of Object.entries(path.entries)) {
     state[name] = mix(values[index], values[next], share);
   }
-  const { heading, ammo } = path.entries;
+  const { heading, ammo, silent, cloud_x: cloudX, cloud_y: cloudY, cloud_z: cloudZ } = path.entries;
+  if (silent) state.silent = silent[next];
+  if (cloudX && !Number.isNaN(cloudX[index])) {
+    state.cloud = { x: cloudX[index], y: cloudY[index], z: cloudZ[index] };
+  }
   state.heading = mixAngle(heading[index], heading[next], share);
   if (ammo) state.ammo = ammo[next];
   return state;

@@ -38,6 +38,7 @@ class Plane {
     this._drawGrid();
     if (this.fight.line) this._drawLine(this.fight.line);
     this._drawRadars();
+    this._drawChaff();
     this.pair = this.fight.pairAt(this.settings.fighter, time);
     if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
@@ -78,8 +79,16 @@ class Plane {
     if (!fight.radar || settings.zones !== "on") return;
     fight.fighters.forEach((fighter) => {
       const isShown = !fight.isContact(fighter) && !isDead(fighter, time) && this._isMain(fighter);
-      if (isShown) drawRadar(this, this.states[fighter.number], this.colours.seats[fighter.side]);
+      const state = this.states[fighter.number];
+      if (isShown && !state.silent) drawRadar(this, state, this.colours.seats[fighter.side]);
     });
+  }
+
+  /** Draws the clouds of chaff of the fighters that are not contacts. */
+  _drawChaff() {
+    const { fight, states } = this;
+    fight.fighters.filter((fighter) => !fight.isContact(fighter) && states[fighter.number].cloud)
+      .forEach(({ number, side }) => drawChaff(this, states[number].cloud, this.colours.seats[side]));
   }
 
   /** Draws the warnings of a side's receivers, in teams of the chosen fighter's. */

@@ -3,6 +3,7 @@
 const CONTACT_COURSE = 20; // s of flight that the stroke ahead of a contact stands for
 const WARNING_STROKE = [24, 70]; // px from the own fighter to the two ends of the stroke
 const DIAMOND_SIZE = 9; // px
+const CLOUD_SIZE = 5; // px
 
 /** Draws a radar's cone, to its range against an enemy that flies toward it. */
 function drawRadar(plane, state, colour) {
@@ -16,6 +17,16 @@ function drawRadar(plane, state, colour) {
   Object.assign(plane.context, { fillStyle: colour, globalAlpha: 0.04 });
   plane.context.fill();
   plane.context.globalAlpha = 1;
+}
+
+/** Draws a cloud of chaff: a small ring of dots. */
+function drawChaff(view, cloud, colour) {
+  const at = view.place(cloud);
+  for (let i = 0; i < 8; i += 1) {
+    const turn = (i * Math.PI) / 4;
+    const dot = { x: at.x + CLOUD_SIZE * Math.cos(turn), y: at.y + CLOUD_SIZE * Math.sin(turn) };
+    drawDot(view.context, dot, 1.5, colour, colour);
+  }
 }
 
 /** Draws a believed enemy and its name: filled on radar, hollow from memory, a cross where lost. */
