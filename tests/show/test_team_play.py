@@ -47,6 +47,19 @@ def test_keys_and_clicks_take_over_a_fighter():
     assert session.humans == [0]
 
 
+def test_no_key_takes_over_the_transport():
+    escort = {"mission": "escort", "attacker": "red", "time_limit": 480}
+    player = Player(size=SIZE, **FAR, **escort)
+    session = player.session
+    assert session.paths.line.transport == 2
+    flown = []
+    for key in (pygame.K_TAB, pygame.K_TAB, pygame.K_3):
+        player.press(key)
+        flown.append(session.humans[0])
+    assert flown == [1, 0, 0]
+    assert "red_2 is the transport, which flies itself" in player.game._lines(0)
+
+
 def test_the_throttle_goes_on_from_where_the_wingman_left_it():
     player = Player(**FAR)
     player.down(pygame.K_s)

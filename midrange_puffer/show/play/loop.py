@@ -31,7 +31,7 @@ MESSAGE_TIME = 4.0  # duration of a message [s]
 # The keys of loadouts and teams, as written below a view: of red or a single human, and of blue.
 KIND_KEYS = "X next type of missile", "End next type of missile"
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
-FOLLOWING = "Tab 1-8 click: follow a fighter"
+FOLLOWING = "Tab 1-9 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
 
 
@@ -149,7 +149,8 @@ class Game(Viewer):
         elif command == KIND:
             session.choose_next_kind(own)
         elif command == FIGHTER and self._is_team:
-            living = [n for n in session.side_of(own) if session.sim.fighters["alive"][0, n]]
+            alive = session.sim.fighters["alive"][0]
+            living = [n for n in session.side_of(own) if alive[n] and n != self._transport]
             after = [number for number in living if number > own]
             self._choose(next(iter((*after, *living)), own))
         elif command == TARGET and self._is_team:
@@ -166,6 +167,8 @@ class Game(Viewer):
             return
         elif not session.sim.fighters["alive"][0, fighter]:
             self._say(f"{self._called(fighter)} is shot down")
+        elif session.human_beside(fighter) is not None and fighter == self._transport:
+            self._say(f"{self._called(fighter)} is the transport, which flies itself")
         elif session.human_beside(fighter) is None:
             session.aim(session.humans[0], fighter)
         elif fighter not in session.humans:
@@ -181,6 +184,12 @@ class Game(Viewer):
     @property
     def _followed(self) -> int:
         return self.session.humans[0] if self.session.humans else super()._followed
+
+    @property
+    def _transport(self) -> int | None:
+        """The number of a mission's transport, which flies itself; None without one."""
+        line = self.session.paths.line
+        return None if line is None else line.transport
 
     def _called(self, fighter: int) -> str:
         return callsigns(self.session.paths.sizes)[fighter]
