@@ -218,6 +218,7 @@ cdef extern from "midrange.h" nogil:
     int32_t mr_controls(const MrSim *sim)
     void mr_team_rows(MrObservation observation, MrMission mission, int32_t red_size,
                       int32_t blue_size, MrRows *rows)
+    int32_t mr_enemy_rows(int32_t red_size, int32_t blue_size)
     const MrFeature *mr_features(MrObservation observation)
     const MrFeature *mr_mission_features()
     int32_t mr_feature_count(MrObservation observation, MrMission mission, int32_t red_size,

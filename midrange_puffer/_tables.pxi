@@ -66,7 +66,7 @@ def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1):
     levels of fire are of the enemies, or in one against one with height of the kinds of missiles
     that a fighter may carry.
     """
-    cdef int side = max(red_size, blue_size)
+    cdef int side = mr_enemy_rows(red_size, blue_size)
     if dimensions == 3:
         return (MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS,
                 1 + (kinds if side == 1 else side))
@@ -369,6 +369,14 @@ def feature_rows(str observation, int red_size=1, int blue_size=1):
     cdef int count = mr_feature_count(_OBSERVATIONS[name], _mission(has_mission), 1, 1)
     return ([_feature(&row[index]) for index in range(own)]
             + [_feature(&added[index]) for index in range(count - own)])
+
+
+def enemy_rows(int red_size, int blue_size):
+    """Returns the rows of enemies in a team's observation, which are also the shots to choose from.
+
+    They are as many as the larger side has fighters, or MAX_SIDE if that has more than 8.
+    """
+    return mr_enemy_rows(red_size, blue_size)
 
 
 def team_rows(str observation, int red_size, int blue_size):

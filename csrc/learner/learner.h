@@ -25,8 +25,8 @@ enum {
   MR_MAX_LAYERS = 3,                                         // hidden ones
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
   MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
-  MR_HEADS_MAX = 32,                                         // of a commander: those of eight fighters' orders
-  MR_OUTPUTS_MAX = 192,                                      // logits or means, and the value
+  MR_HEADS_MAX = 64,                                         // of a commander: those of sixteen fighters' orders
+  MR_OUTPUTS_MAX = 512,                                      // logits or means, and the value
   MR_OUTPUTS_AIMED = 32,                                     // the same, of a network that fires at targets
   MR_MAX_KINDS = 11,                                         // of entities; a policy has up to 5
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities

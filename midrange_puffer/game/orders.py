@@ -65,7 +65,7 @@ def heads_in(senses: bool, red_size: int, blue_size: int, dimensions: int) -> He
         senses: True with sensing = radar.
         red_size, blue_size, dimensions: the parameters.
     """
-    side = max(red_size, blue_size)
+    side = _core.enemy_rows(red_size, blue_size)
     needs = {
         "",
         *(["sensors"] if senses else []),

@@ -58,6 +58,9 @@ FIGHTS = {
     "height radar loaded": (ALL_PILOTS, "radar_height_3", (1, 1)),
     "2v2 height radar drawn": (SENSOR_PILOTS_TOO, "team_radar_height", (2, 2)),
     "5v8 height radar pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (5, 8)),
+    "16v16 pilots": (ALL_PILOTS, "team", (16, 16)),
+    "3v10 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (3, 10)),
+    "9v16 height radar pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (9, 16)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -89,6 +92,9 @@ HASHES = {
     "height radar loaded": (0xA604F2DABAD2B744, 0xF6E747E5CAA6E508),
     "2v2 height radar drawn": (0x14997E00DB14D62E, 0xDB8274C14DCB4F15),
     "5v8 height radar pilots": (0x149560F6CEEAA0BF, 0xC2F8C5466AF234BE),
+    "16v16 pilots": (0xA82EB111FF45E8EA, 0xE2A8E23702DB2CF1),
+    "3v10 radar pilots": (0x95DC8237D88772AB, 0xEBB79F71154F76BD),
+    "9v16 height radar pilots": (0xEB312D6D1B0C546C, 0xF8570B30E7DA9EEA),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -107,6 +113,7 @@ TYPES = {
     "height radar loaded": LOADED,
     "2v2 height radar drawn": DRAWN,
 }
+CLOSE = {"start_spacing_min": 1000, "start_spacing_max": 1500}  # of large sides
 TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2}  # of the program; 0 is none
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
@@ -155,6 +162,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     sensing = "radar" if "radar" in observation else "full"
     dimensions = 3 if "height" in observation else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
+    game |= CLOSE if max(red, blue) > 8 else {}
     parameters = resolve(game | TYPES.get(fight, {}), teams=True)
     core = _core.Core(
         parameters,
