@@ -14,7 +14,6 @@ from midrange_puffer.game.parameters import (
     HOME_ON_JAM,
     JAMMERS,
     NOISE,
-    OFF,
     PARAMETERS,
     RADAR,
     has_systems,

@@ -330,14 +330,11 @@ class Fights:
 
     def _living(self) -> list[str]:
         """Returns the seats that take controls: a transport flies itself."""
-        alive, transport = self._session.sim.core.read("fighter")["alive"][0], self._transport()
+        alive = self._session.sim.core.read("fighter")["alive"][0]
+        transport = self._session.paths.transport
         return [
             seat for seat, fighter in self.seats.items() if alive[fighter] and fighter != transport
         ]
-
-    def _transport(self) -> int | None:
-        line = self._session.paths.line
-        return None if line is None else line.transport
 
     def _check_served(self) -> None:
         """Raises RefusedError after `close`, which has counted the open fight and written it."""
@@ -351,7 +348,7 @@ class Fights:
                 f'fight {now} is over; POST /fights {{"fight": {now + 1}}} begins the next one'
             )
             raise RefusedError(HTTPStatus.CONFLICT, message)
-        if self.seats[seat] == self._transport():
+        if self.seats[seat] == self._session.paths.transport:
             message = f"{seat} is the transport of this fight, which flies itself"
             raise RefusedError(HTTPStatus.CONFLICT, message)
         if seat not in self._living():

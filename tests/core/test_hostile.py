@@ -496,7 +496,7 @@ def test_the_core_refuses_to_step_past_its_room_for_records():
 def test_records_that_nobody_takes_are_not_written_past_their_room(tmp_path):
     """A caller in C, built without asserts, never takes the records."""
     compiler = shutil.which("gcc") or shutil.which("clang")
-    program = build(tmp_path, "full_records", compiler, "-O0", "-DNDEBUG")
+    program = build(tmp_path, "full_records", compiler, "-O0", "-DNDEBUG", games=((1, 2),))
     result = subprocess.run([program], check=True, capture_output=True, text=True)
     assert result.stdout == "4\n"
 

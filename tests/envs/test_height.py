@@ -86,14 +86,14 @@ def test_a_fight_of_a_policy_and_a_function_is_replayed(tmp_path):
     sim = Simulation(1, 7, red="ace", **HEIGHT, **own)
     recorder = Recorder(sim, seed=7, pilots=("ace", "agent"))
     rng = np.random.default_rng(2)
-    for _ in range(250):
+    for _ in range(80):
         controls = rng.uniform(-1, 1, (1, 2, 4))
         sim.step(controls)
         recorder.add(controls)
     path = tmp_path / "fight.replay"
     recorder.replay().write(path)
     replay = Replay.read(path)
-    assert replay.controls.shape == (250, 2, 4)
+    assert replay.controls.shape == (80, 2, 4)
     assert replay.verify() is None
     assert replay.parameters["types"] == own["types"]
     page, film, picture = (tmp_path / f"fight.{kind}" for kind in ("html", "gif", "png"))

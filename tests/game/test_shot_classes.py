@@ -22,7 +22,7 @@ MIX = {
     "types": "agile=light thrust=16 turn_radius=350, short burn_time=4",
 }
 SPREAD = MIX | {"aircraft_spread": 0.3, "missile_spread": 0.3}
-SEED, COUNT = 5, 60
+SEED, COUNT = 5, 30
 
 
 def shots_of(geometry: dict[str, np.ndarray]) -> np.ndarray:
@@ -53,10 +53,10 @@ def test_classes_are_those_of_shots_in_the_game_itself(game):
     hits = {name: real_shots.hits(geometry, name, SEED, **game) for name in EVASIONS}
     sim = real_shots.placed(geometry, SEED, **game)
     in_nez, wasted = classes_of(sim.parameters, shots_of(geometry), drawn_for(sim))
-    assert 3 < in_nez.sum() < COUNT / 2
-    assert 10 < wasted.sum() < 0.8 * COUNT
+    assert COUNT / 20 < in_nez.sum() < COUNT / 2
+    assert COUNT / 6 < wasted.sum() < 0.8 * COUNT
     same = (in_nez == np.all([*hits.values()], axis=0)) & (wasted == ~hits["fly_on"])
-    assert same.mean() >= 0.98
+    assert same.all()
 
 
 def test_factors_change_classes():
@@ -110,7 +110,7 @@ def counted(records: list[np.ndarray]) -> np.ndarray:
 )
 def test_records_count_the_shots_of_a_fight_by_class(red, game):
     """The launches are found again in fights flown one by one, by the paths of all missiles."""
-    parameters, count = resolve(game | {"dimensions": 3}, teams=True), 10
+    parameters, count = resolve(game | {"dimensions": 3}, teams=True), 8
     records = fight(red, "crank", 2 * count, 3, False, lambda _: None, parameters=parameters)
     sim = Simulation(count, 3, red, "crank", **game, dimensions=3)
     expected = np.zeros((3, count, 2), int)

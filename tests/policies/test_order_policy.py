@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import runs
 import torch
+from needs import nightly
 from policies import random_policy
 
 from midrange_puffer import Midrange, Simulation, _core
@@ -37,6 +38,8 @@ OBSERVED = {
     "radar_height": (_core.RADAR_HEIGHTS[0], 1, 1),
 }  # fmt: skip
 EACH_GAME = pytest.mark.parametrize("game", GAMES)
+# Exports take half a second each: one against one, a team, with sensors and with height.
+SAMPLED = ("plane", "team_radar", "radar_height")
 
 
 def always(order: int, permission: int) -> torch.nn.Module:
@@ -124,7 +127,7 @@ def test_a_match_of_an_order_policy_is_that_of_the_pilot_with_the_same_rule():
     assert records[0]["shots"].min() > 0
 
 
-@EACH_GAME
+@pytest.mark.parametrize("game", [name if name in SAMPLED else nightly(name) for name in GAMES])
 def test_an_exported_policy_names_its_heads_and_gives_the_same_orders(game, tmp_path):
     pytest.importorskip("onnxruntime")
     path = saved(tmp_path, **GAMES[game])
