@@ -1,0 +1,56 @@
+"""Silent radars and chaff in pictures: noted in the paths, shown of the own side alone."""
+
+import numpy as np
+import pytest
+
+from midrange_puffer.game.paths import Paths
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.show.page.packing import pack_path
+from midrange_puffer.show.view.moment import moment
+from midrange_puffer.show.view.states import Contact, Fighter
+
+SYSTEMS = {"sensing": "radar", "emission_control": "on", "chaff": 6, "chaff_time": 2}
+
+
+@pytest.fixture
+def paths() -> Paths:
+    """Blue is silent from 1 s to 2 s, and drops chaff at 1 s."""
+    sim = Simulation(1, 3, **SYSTEMS)
+    noted = Paths(sim)
+    for decision in range(12):
+        level = {2: 3, 3: 1}.get(decision, 0)
+        sim.step(np.array([[[0, 1, 0, 0], [0, 1, level, 0]]], np.float32))
+        noted.note()
+    return noted
+
+
+def test_a_moment_has_radars_and_clouds(paths):
+    assert [moment(paths, time).fighters[1].silent for time in (0.9, 1.2, 1.7, 2.2)] == [
+        *(False, True, True, False)
+    ]
+    assert moment(paths, 0.9).fighters[1].cloud is None
+    dropped = moment(paths, 1.0).fighters[1].point
+    for time in (1.6, 2.4):
+        assert moment(paths, time).fighters[1].cloud == pytest.approx(dropped, abs=1)
+    assert moment(paths, 4.0).fighters[1].cloud is None
+    assert all(moment(paths, time).fighters[0].cloud is None for time in (1.6, 4.0))
+
+
+def test_a_side_sees_no_clouds_of_the_enemy(paths):
+    """Its enemies are contacts, which have neither radars nor clouds."""
+    red, blue = (moment(paths, 1.6, side).fighters[1] for side in (0, 1))
+    assert isinstance(red, Contact)
+    assert isinstance(blue, Fighter)
+    assert blue.cloud is not None
+
+
+def test_pages_get_the_columns_only_in_such_games(paths):
+    own = {"silent", "chaff", "cloud_x", "cloud_y", "cloud_z"}
+    assert own <= set(pack_path(paths.fighters[1])["columns"])
+    plain = Paths(Simulation(1, 3, sensing="radar"))
+    assert not own & set(pack_path(plain.fighters[1])["columns"])
+
+
+def test_paths_are_cut_back_with_their_systems(paths):
+    fighter = paths.fighters[1]
+    assert len(fighter.silent) == len(fighter.cloud_x) == len(fighter.times) == 13
