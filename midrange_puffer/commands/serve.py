@@ -14,7 +14,7 @@ from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_champions, find_player, load_players
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import LADDER, SEATS
+from midrange_puffer.game.parameters import ESCORT, LADDER, SEATS, fighter_names, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
 from midrange_puffer.policies.models import CHAMPION
@@ -146,7 +146,8 @@ def make_session(options: Options) -> "Session":
     """Loads the contestants and makes the fights.
 
     Raises:
-        UsageError: A contestant cannot be used, or their number is not that of the fighters.
+        UsageError: A contestant cannot be used, their number is not that of the fighters, or
+            clients fly only a transport.
     """
     from midrange_puffer.replays.session import Session
 
@@ -160,7 +161,29 @@ def make_session(options: Options) -> "Session":
     sides = [side if len(side) > 1 else side[0] for side in sides]
     titles = ([shown(title(text)) for text in side] for side in options.sides)
     names = [", ".join(dict.fromkeys(side)) for side in titles]
-    return Session(sides, names, options.seed, options.greedy, **parameters)
+    session = Session(sides, names, options.seed, options.greedy, **parameters)
+    _check_seats(session)
+    return session
+
+
+def _check_seats(session: "Session") -> None:
+    """Raises UsageError if in some fights clients fly nothing but the transport.
+
+    It flies itself, and such a fight would wait for controls that no seat takes.
+    """
+    parameters = session.sim.parameters
+    if parameters["mission"] != ESCORT:
+        return
+    red, blue = sizes_of(parameters)
+    attacker, lasts = parameters["attacker"], {"red": red - 1, "blue": red + blue - 1}
+    for side, last in lasts.items():
+        may_attack = attacker == side or attacker not in lasts  # drawn for each fight
+        if may_attack and session.agents == [last]:
+            raise UsageError(
+                f"command line: --{side}: clients fly {fighter_names((red, blue))[last]} alone, "
+                f"which with mission = {ESCORT} and attacker = {attacker} is the transport and "
+                f"flies itself; must be {AGENT} for another fighter, too"
+            )
 
 
 def tokens_of(options: Options) -> dict[int, str]:

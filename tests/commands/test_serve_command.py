@@ -105,6 +105,35 @@ def test_a_wrong_number_of_contestants_is_named():
         serve.make_session(serve.read(["--red=agent,ace"]))
 
 
+ESCORT = ["--env.mission=escort", "--env.time-limit=480"]
+ESCORT += ["--env.red-size=2", "--env.blue-size=2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--red=ace,agent", "--env.attacker=red"], "--red: clients fly red_1 alone, .*transport"),
+        (["--red=ace", "--blue=ace,agent", "--env.attacker=drawn"], "--blue: clients fly blue_1"),
+    ],
+)
+def test_clients_that_fly_a_transport_alone_are_refused(words, message):
+    """Such a fight would wait for controls that no seat takes."""
+    with pytest.raises(UsageError, match=message):
+        serve.make_session(serve.read([*words, *ESCORT]))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--red=ace,agent", "--env.attacker=blue"],
+        ["--red=agent", "--env.attacker=red"],
+        ["--red=ace,agent", "--blue=ace,agent", "--env.attacker=drawn"],
+    ],
+)
+def test_a_transport_among_other_seats_is_served(words):
+    assert serve.make_session(serve.read([*words, *ESCORT])).agents
+
+
 def test_help_lists_it(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["puffer", "--help"])
     assert cli.main() == 0

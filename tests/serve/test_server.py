@@ -5,13 +5,12 @@ import random
 import re
 import socket
 import time
-from contextlib import suppress
 from http import HTTPStatus
 
 import pytest
 from needs import nightly
 from places import ROOT
-from seats import TOKENS, Client, serve, served
+from seats import TOKENS, Client, raw, raw_or_nothing, request, serve, served, status_of
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
@@ -38,32 +37,6 @@ def server(fights):
 @pytest.fixture
 def client(server):
     return Client.of(server)
-
-
-def raw(server: Server, data: bytes) -> bytes:
-    """Sends bytes, and returns all that comes back until the server hangs up."""
-    with socket.create_connection(server.server_address[:2], 60) as connection:
-        connection.sendall(data)
-        with suppress(OSError):  # the server has hung up
-            connection.shutdown(socket.SHUT_WR)
-        answer = b""
-        while part := connection.recv(65536):
-            answer += part
-    return answer
-
-
-def request(line: str, body: bytes = b"", **headers: str) -> bytes:
-    """Returns the bytes of a request, by default with everything that it needs."""
-    given = {"Host": "127.0.0.1", "Authorization": f"Bearer {TOKENS[0]}"}
-    given |= {"Content-Length": str(len(body))} | {
-        k.replace("_", "-"): v for k, v in headers.items()
-    }
-    lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
-    return f"{line}\r\n{lines}\r\n".encode() + body
-
-
-def status_of(answer: bytes) -> int:
-    return int(answer.split()[1])
 
 
 def test_the_description_is_of_this_game(client):
@@ -355,14 +328,6 @@ def test_hostile_requests_harm_nothing(count, monkeypatch):
     for controls in replay.controls:
         sim.step(controls[None])
     assert sim.state_hash() == fights._session.sim.state_hash()
-
-
-def raw_or_nothing(server: Server, data: bytes) -> bytes:
-    """Returns the answer to some bytes; nothing if the server has hung up before their end."""
-    try:
-        return raw(server, data)
-    except ConnectionError:
-        return b""
 
 
 def test_an_error_of_a_contestant_is_told_and_ends_the_fights():

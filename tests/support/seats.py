@@ -2,7 +2,8 @@
 
 import http.client
 import json
-from contextlib import closing, contextmanager
+import socket
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from midrange_puffer.replays.session import Session
@@ -77,3 +78,37 @@ class Client:
         status, state = self.ask(f"/seats/{seat}/controls", body)
         assert status == 200, state
         return state
+
+
+def raw(server: Server, data: bytes) -> bytes:
+    """Sends bytes, and returns all that comes back until the server hangs up."""
+    with socket.create_connection(server.server_address[:2], 60) as connection:
+        connection.sendall(data)
+        with suppress(OSError):  # the server has hung up
+            connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+    return answer
+
+
+def request(line: str, body: bytes = b"", **headers: str) -> bytes:
+    """Returns the bytes of a request, by default with everything that it needs."""
+    given = {"Host": "127.0.0.1", "Authorization": f"Bearer {TOKENS[0]}"}
+    given |= {"Content-Length": str(len(body))} | {
+        k.replace("_", "-"): v for k, v in headers.items()
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+    return f"{line}\r\n{lines}\r\n".encode() + body
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split()[1])
+
+
+def raw_or_nothing(server: Server, data: bytes) -> bytes:
+    """Returns the answer to some bytes; nothing if the server has hung up before their end."""
+    try:
+        return raw(server, data)
+    except ConnectionError:
+        return b""
