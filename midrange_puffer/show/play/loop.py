@@ -40,7 +40,7 @@ MESSAGE_TIME = 4.0  # duration of a message [s]
 # The keys of loadouts and teams, as written below a view: of red or a single human, and of blue.
 KIND_KEYS = "X next type of missile", "End next type of missile"
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
-FOLLOWING = "Tab 1-8 click: follow a fighter"
+FOLLOWING = "Tab 1-9 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
 
 

@@ -29,7 +29,7 @@ FLYING = (
 )
 # The same for keys that exist in teams only.
 CHOOSING = (
-    ("Tab", "Page Down", "fly another fighter (also 1-8, or click it)"),
+    ("Tab", "Page Down", "fly another fighter (also 1-9, or click it)"),
     ("Q", "Right Shift", "fire at another enemy (also click it)"),
 )
 KEYS = (

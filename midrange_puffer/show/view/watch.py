@@ -14,7 +14,7 @@ from midrange_puffer.show.view.viewer import Viewer, Window
 LAST = 3.0  # time for which the end of a fight is shown [s]
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
 PAIR_KEYS = f"Tab follow a fighter   {KEYS}"
-TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
+TEAM_KEYS = f"Tab 1-9 click: follow a fighter   {KEYS}"
 SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {PAIR_KEYS}"
 
 
