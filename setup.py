@@ -26,11 +26,11 @@ C_FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math"]
 BUILD_FLAGS = ["-fvisibility=hidden"]
 LINK_FLAGS = ["-pthread"]
 # The games, as in csrc/isas.h: size of the sides (the MR_SIDE macro), MR_DIMENSIONS.
-GAMES = ((1, 2), (2, 2), (4, 2), (8, 2), (1, 3), (8, 3))
+GAMES = ((1, 2), (2, 2), (4, 2), (8, 2), (16, 2), (1, 3), (8, 3), (16, 3))
 SANITIZE = os.environ.get("MIDRANGE_SANITIZE")
 if SANITIZE in ("1", "all"):
     # A sanitized kernel takes long to compile, and those of the sizes between are the same C.
-    GAMES = ((1, 2), (8, 2), (1, 3), (8, 3))
+    GAMES = ((1, 2), (8, 2), (16, 2), (1, 3), (8, 3), (16, 3))
     games = " ".join(f"X(with, {side}, {dimensions})" for side, dimensions in GAMES)
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     # Asserts, too: Python's own flags have NDEBUG.

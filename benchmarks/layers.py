@@ -27,6 +27,7 @@ DRAWN = {
     "red_aircraft": "light:1,heavy:1", "blue_missile": "medium:1,long:1",
     "aircraft_spread": 0.2, "missile_spread": 0.2,
 }  # fmt: skip
+CLOSE = {"start_spacing_min": 1000, "start_spacing_max": 1500}  # m, of sides above 8, which fit so
 # The features of the missiles in the air, own and enemy's. With sensors an agent knows of its own
 # alone; both seats are alike.
 NAMES = [feature.name for feature in FEATURES]
@@ -98,6 +99,7 @@ class Core(Stepper):
         agent = seat_weights({"agent": 1})
         rules = {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
         sizes = {"red_size": work.side, "blue_size": work.side, "dimensions": work.dimensions}
+        rules |= CLOSE if work.side > 8 else {}
         parameters = resolve(rules | sizes | (DRAWN if work.drawn else {}), teams=True)
         self._core = _core.Core(
             parameters,

@@ -73,7 +73,7 @@ RATE, START = 1e7, 0.2
 # 229: guidance 49, air and forces 69, step 65, motor 10, fuze 29 and end 7.
 OPERATIONS = {2: (48, 86), 3: (184, 229)}  # of a fighter and of a missile, by dimensions
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
-SIDES = (1, 2, 4, 8)  # fighters of each
+SIDES = (1, 2, 4, 8, 16)  # fighters of each
 FEW = 0.002  # probability to fire, for each substep of a decision
 FULL_OBSERVATIONS = [name for name in OBSERVATIONS if name != RADAR]
 DEFAULTS = {

@@ -21,11 +21,12 @@ enum { MR_FIGHTERS = 2 * MR_SIDE };                            // room for fight
 enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for missiles in the air
 enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each fighter's contacts with its enemies
 // The most enemies that a fighter can have: sides need not be equal.
-enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
+enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_LISTED(MR_SIDE) ? MR_FIGHTERS - 1 : MR_LISTED(MR_SIDE) };
 
 // Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
 // In one against one with height, from 1: the kind of the missile.
-enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
+enum { MR_FIRE_AHEAD = MR_LISTED(MR_SIDE) + 1, MR_FIRE_TARGET };
+enum { MR_PAIR_FIRE_HIGHEST = MR_DIMENSIONS == 3 ? MR_KINDS_MAX : 1 };
 enum { MR_FIRE_HIGHEST = MR_SIDE == 1 ? MR_PAIR_FIRE_HIGHEST : MR_FIRE_TARGET };
 
 // The places of a fighter's controls. The first is the rudder, the last is fire. There is a climb with height only, and
@@ -167,8 +168,7 @@ static inline int32_t mr_kinds_of(const MrSim *sim, int32_t side) {
 // Levels of fire: none, and one for each place of an enemy, or in one against one with height for each kind of missile.
 static inline int32_t mr_fire_levels(const MrSim *sim) {
   if (MR_DIMENSIONS == 3 && MR_SIDE == 1) return 1 + mr_kinds(sim);
-  int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
-  return 1 + (red > blue ? red : blue);
+  return 1 + mr_enemy_rows(mr_size(sim, 0), mr_size(sim, 1));
 }
 
 // The number of contacts: of each fighter with each enemy.

@@ -31,8 +31,15 @@
 // fight takes the first game of its dimensions that has room for its fighters, on whichever side they are. A build may
 // have fewer.
 #ifndef MR_GAMES
-#define MR_GAMES(X, with) X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 1, 3) X(with, 8, 3)
+#define MR_GAMES(X, with)                                                 \
+  X(with, 1, 2) X(with, 2, 2) X(with, 4, 2) X(with, 8, 2) X(with, 16, 2) \
+  X(with, 1, 3) X(with, 8, 3) X(with, 16, 3)
 #endif
+
+// The most enemies that an observation of a game lists. So a game of size 8 has room for 3 against 8, but not for 10
+// against 6. It is the same in all games up to size 8: MR_FIRE_AHEAD of block.h follows from it, is part of the state,
+// and must not depend on the game that a build chooses for a fight.
+#define MR_LISTED(side) ((side) > MR_SIDE_SMALL ? MR_SIDE_MAX : MR_SIDE_SMALL)
 
 // In a file that is compiled for each game: a name with the game's numbers at its end, and one with the instruction
 // set, too.

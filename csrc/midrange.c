@@ -28,16 +28,18 @@
 #define MR_DECLARE_KERNELS(isa) MR_GAMES(MR_DECLARE_KERNEL, isa)
 MR_ISAS(MR_DECLARE_KERNELS)
 
-// The kernel of that name, or for "auto" the best, of the game that has room for so many fighters; NULL if there is
+// The kernel of that name, or for "auto" the best, of the first game that has room for these sides; NULL if there is
 // none or this machine cannot run it.
-static const MrKernel *find_kernel(const char *name, int32_t fighters, int32_t dimensions) {
+static const MrKernel *find_kernel(const char *name, int32_t red, int32_t blue, int32_t dimensions) {
 #define MR_LIST_KERNEL(isa, side, dimensions) &mr_kernel_##isa##_##side##_##dimensions,
 #define MR_LIST_KERNELS(isa) MR_GAMES(MR_LIST_KERNEL, isa)
   static const MrKernel *const kernels[] = {MR_ISAS(MR_LIST_KERNELS) NULL};
   if (!strcmp(name, "auto")) name = mr_isas()[0];
   for (int i = 0; kernels[i]; i++) {
-    bool fits = MR_SIDES * kernels[i]->side >= fighters && kernels[i]->dimensions == dimensions;
-    if (fits && !strcmp(name, kernels[i]->name) && mr_runs_isa(name)) return kernels[i];
+    int32_t side = kernels[i]->side;
+    bool has_room = MR_SIDES * side >= red + blue && MR_LISTED(side) >= mr_enemy_rows(red, blue);
+    if (has_room && kernels[i]->dimensions == dimensions && !strcmp(name, kernels[i]->name) && mr_runs_isa(name))
+      return kernels[i];
   }
   return NULL;
 }
@@ -98,9 +100,9 @@ static void *make_blocks(int32_t count, size_t size) {
 }
 
 MrSim *mr_create(const MrConfig *config) {
-  int32_t fighters = config->params.red_size + config->params.blue_size;
-  const MrKernel *kernel = find_kernel(config->isa, fighters, config->params.dimensions);
-  const MrKernel *pairs = find_kernel(config->isa, MR_SIDES, 2);
+  int32_t red = config->params.red_size, blue = config->params.blue_size, fighters = red + blue;
+  const MrKernel *kernel = find_kernel(config->isa, red, blue, config->params.dimensions);
+  const MrKernel *pairs = find_kernel(config->isa, 1, 1, 2);
   if (!kernel) return NULL;
   MrSim *sim = calloc(1, sizeof *sim);
   if (!sim) return NULL;
@@ -125,8 +127,8 @@ MrSim *mr_create(const MrConfig *config) {
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
   sim->access = find_access(kernel);
-  sim->sizes[0] = config->params.red_size;
-  sim->sizes[1] = config->params.blue_size;
+  sim->sizes[0] = red;
+  sim->sizes[1] = blue;
   sim->fighters = fighters;
   sim->roster_bytes = sizeof(MrRoster) + (size_t)fighters * sizeof(MrFlownLanes);
   for (int32_t f = 0; f < fighters; f++) {

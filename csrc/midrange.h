@@ -27,12 +27,15 @@ enum { MR_TYPES_MAX = 8 };  // room for types of aircraft, and of missiles, with
 enum { MR_KINDS_MAX = 3 };  // kinds of missiles that a fighter may carry, with height
 enum { MR_SIDES = 2 };      // red and blue
 // Fighters of a side, and of both sides.
-enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };
+enum { MR_SIDE_MAX = 16, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };
+// Up to this size of the larger side an observation has a row for each enemy. Larger sides share one layout: if each
+// size had its own, observations of different games would have the same length, by which a policy knows its game.
+enum { MR_SIDE_SMALL = 8 };
 // Slots of a fighter for missiles in the air: the greatest value of the parameter `ammunition`.
 enum { MR_MISSILES_PER_FIGHTER = 6 };
 enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots in one against one
-// The level k of fire is a shot at the k-th enemy that the fighter observes. There are as many as the larger side has
-// fighters, and 0 for no shot.
+// The level k of fire is a shot at the k-th enemy that the fighter observes. There are mr_enemy_rows of them, and 0 for
+// no shot.
 enum { MR_RUDDER_LEVELS = 5, MR_CLIMB_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2 };
 // With emission control or chaff there is a control of the systems. Its level is a sum: MR_SILENT for a silent radar,
 // MR_DROP to drop a cartridge of chaff.
@@ -610,5 +613,10 @@ typedef struct {
   const char *name;
   int32_t rows, features, first;
 } MrRows;
+// The rows of enemies: as many as the larger side has fighters, or MR_SIDE_MAX if that has more than MR_SIDE_SMALL.
+static inline int32_t mr_enemy_rows(int32_t red_size, int32_t blue_size) {
+  int32_t larger = red_size > blue_size ? red_size : blue_size;
+  return larger > MR_SIDE_SMALL ? MR_SIDE_MAX : larger;
+}
 void mr_team_rows(MrObservation observation, MrAdded added, int32_t red_size, int32_t blue_size,
                   MrRows rows[MR_ROW_COUNT]);

@@ -28,8 +28,8 @@
   X(rules, int, ammunition, 6, 0, 6, "missiles", "missiles each fighter starts with") \
   X(rules, float, launch_interval, 5, 0, 600, "s", "least time between two launches of one fighter") \
   X(rules, float, pressing_margin, 0, 0, 3600, "s", "a draw with both alive goes to the side that pressed the other longer, by at least this time; 0 = off") \
-  X(rules, int, red_size, 1, 1, 8, "fighters", "fighters of red") \
-  X(rules, int, blue_size, 1, 1, 8, "fighters", "fighters of blue") \
+  X(rules, int, red_size, 1, 1, 16, "fighters", "fighters of red") \
+  X(rules, int, blue_size, 1, 1, 16, "fighters", "fighters of blue") \
   X(rules, int, dimensions, 2, 2, 3, "1", "2 = in the plane; 3 = with height, where types of aircraft and missiles replace most of the groups flight and missile") \
   X(rules, int, red_aircraft, 0, 0, 3, "light+heavy+fast+trainer", "with height: red's type of aircraft, or a mix: light:2,heavy:1") \
   X(rules, int, blue_aircraft, 0, 0, 3, "light+heavy+fast+trainer", "with height: blue's type of aircraft, or a mix") \

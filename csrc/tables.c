@@ -71,7 +71,7 @@ const MrStateInfo *mr_order_levels(void) {
 int32_t mr_order_heads(int32_t sensing, int32_t red, int32_t blue, int32_t dimensions, bool has_systems,
                        int32_t levels[MR_ORDER_HEADS_MAX], MrHead heads[MR_ORDER_HEADS_MAX],
                        MrOrder orders[MR_ORDER_COUNT]) {
-  int32_t side = red > blue ? red : blue, count = 0;
+  int32_t side = mr_enemy_rows(red, blue), count = 0;
   bool has[] = {
       [MR_NEEDS_NOTHING] = true, [MR_NEEDS_SENSORS] = sensing == MR_SENSING_RADAR, [MR_NEEDS_TEAM] = side > 1};
   levels[0] = 0;
@@ -163,7 +163,7 @@ static const Widths team_widths[MR_OBSERVATION_COUNT] = {
 
 void mr_team_rows(MrObservation observation, MrAdded added, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
   bool senses = observation == MR_OBSERVE_TEAM_RADAR || observation == MR_OBSERVE_TEAM_RADAR_HEIGHT;
-  int32_t side = red > blue ? red : blue;
+  int32_t side = mr_enemy_rows(red, blue);
   const int32_t *widths = team_widths[observation];
   rows[MR_ROW_OWN] = (MrRows){"", 1, 0, 0};
   rows[MR_ROW_ALLY] = (MrRows){"ally", side - 1, 0, 0};

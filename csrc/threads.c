@@ -23,6 +23,10 @@ enum { LOOKS = 8000, PAUSES = 50 };
 // Below this number of parts for each thread there is one share for all threads, since parts may differ in length.
 enum { FEW = 5 };
 
+// Bytes of a thread's stack, as on Linux by default. Others have less, and a decision of sixteen against sixteen takes
+// 2 MiB.
+enum { STACK = 8 << 20 };
+
 // A contiguous share of the parts, which one thread takes first: their memory is in its core's caches from last time.
 // When they are taken, it takes parts of other shares. The number of the piece of work and the next free part are one
 // word, so a late thread cannot mistake a part of the next piece for one of this.
@@ -107,15 +111,25 @@ static void *work_until_over(void *argument) {
   }
 }
 
+// Creates a thread with a stack of STACK bytes.
+static bool create_with_stack(pthread_t *thread, Worker *worker) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return false;
+  bool is_created = pthread_attr_setstacksize(&attributes, STACK) == 0 &&
+                    pthread_create(thread, &attributes, work_until_over, worker) == 0;
+  pthread_attr_destroy(&attributes);
+  return is_created;
+}
+
 // Creates a thread that blocks all signals: these are for the threads of the program. Windows has none of them.
 static bool create_thread(pthread_t *thread, Worker *worker) {
 #ifdef _WIN32
-  return pthread_create(thread, NULL, work_until_over, worker) == 0;
+  return create_with_stack(thread, worker);
 #else
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool is_created = pthread_create(thread, NULL, work_until_over, worker) == 0;
+  bool is_created = create_with_stack(thread, worker);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return is_created;
 #endif

@@ -15,7 +15,7 @@ MAX_LEVELS = MR_OUTPUTS_MAX - 1  # of all heads together
 MAX_ENTITY_SIZE = 256
 WIDTH_UNIT = 16  # the width of a hidden layer is a multiple
 MAX_WIDTH = 1024  # above it torch is faster, and the sums of the parts take gigabytes
-MAX_FEATURES = 8192  # more than a critic of eight fighters sees
+MAX_FEATURES = 16_384  # more than a critic of sixteen fighters sees
 MAX_DECISIONS = 2**30  # in one call: they are counted in 32 bits
 
 

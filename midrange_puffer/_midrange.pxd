@@ -229,6 +229,7 @@ cdef extern from "midrange.h" nogil:
     int32_t mr_controls(const MrSim *sim)
     void mr_team_rows(MrObservation observation, MrAdded added, int32_t red_size,
                       int32_t blue_size, MrRows *rows)
+    int32_t mr_enemy_rows(int32_t red_size, int32_t blue_size)
     const MrFeature *mr_features(MrObservation observation)
     const MrFeature *mr_mission_features()
     const MrFeature *mr_systems_features()

@@ -78,7 +78,7 @@ def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1, bi
     with emission control or chaff the systems stand before fire. The levels of fire are of the enemies, or in one against one with height of the kinds of missiles
     that a fighter may carry.
     """
-    cdef int side = max(red_size, blue_size)
+    cdef int side = mr_enemy_rows(red_size, blue_size)
     climb = (MR_CLIMB_LEVELS,) if dimensions == 3 else ()
     of_systems = (MR_SYSTEMS_LEVELS,) if systems else ()
     fire = 1 + (kinds if side == 1 and dimensions == 3 else side)
@@ -389,6 +389,14 @@ def feature_rows(str observation, int red_size=1, int blue_size=1):
     return ([_feature(&row[index]) for index in range(own)]
             + [_feature(&of_systems[index]) for index in range(mid - own)]
             + [_feature(&of_missions[index]) for index in range(count - mid)])
+
+
+def enemy_rows(int red_size, int blue_size):
+    """Returns the rows of enemies in a team's observation, which are also the shots to choose from.
+
+    They are as many as the larger side has fighters, or MAX_SIDE if that has more than 8.
+    """
+    return mr_enemy_rows(red_size, blue_size)
 
 
 def team_rows(str observation, int red_size, int blue_size):

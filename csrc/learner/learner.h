@@ -25,9 +25,9 @@ enum {
   MR_MAX_LAYERS = 4,                                         // hidden ones, with a commander's joint layer
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
   MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
-  MR_HEADS_MAX = 40,                                         // of a commander: those of eight fighters' orders
-  MR_OUTPUTS_MAX = 224,                                      // logits or means, and the value
-  MR_OUTPUTS_AIMED = 32,                                     // the same, of a network that fires at targets
+  MR_HEADS_MAX = 80,                                         // of a commander: those of sixteen fighters' orders
+  MR_OUTPUTS_MAX = 576,                                      // logits or means, and the value
+  MR_OUTPUTS_AIMED = 48,                                     // the same, of a network that fires at targets
   MR_MAX_KINDS = 15,                                         // of entities; a policy has up to 7
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from midrange_puffer._core import enemy_rows
 from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
@@ -87,15 +88,15 @@ def check_sizes(config: Config) -> None:
     env, policy_name = config.env, config.base.policy_name
     for stage in stage_names(config):
         stage_env = stage_config(config, stage).env
-        (red, blue), larger = sizes_of(stage_env), max(sizes_of(env))
+        (red, blue), rows = sizes_of(stage_env), enemy_rows(*sizes_of(env))
         where = f"[{STAGE}{stage}] env.red_size = {red}, env.blue_size = {blue}"
         if is_team(stage_env) != is_team(env):
             raise ConfigError(f"{where}: no policy flies both one against one and in teams")
-        if max(red, blue) != larger and policy_name not in PACKAGED:
+        if enemy_rows(red, blue) != rows and policy_name not in PACKAGED:
             raise ConfigError(
                 f"{where}: {short_name(policy_name)} is made for what is observed in [env], "
-                f"where the larger side is of {larger}; only the package's policies fly in teams "
-                f"of any size"
+                f"where the larger side is of {max(sizes_of(env))}; only the package's policies "
+                "fly in teams of any size"
             )
 
 

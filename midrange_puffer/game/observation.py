@@ -129,12 +129,12 @@ def _team_of(features: int) -> tuple[tuple[Rows, ...], int]:
 
     There are no rows for others. No two observations have the same number of features.
     """
-    every_size = range(2, _core.MAX_SIDE + 1)
-    every_game = product(_OF_TEAMS, every_size, _MISSIONS, (False, True))
+    # Rows depend on the larger side only; large sides have the same.
+    sizes = sorted({_core.enemy_rows(size, size) for size in range(2, _core.MAX_SIDE + 1)})
+    every_game = product(_OF_TEAMS, sizes, _MISSIONS, (False, True))
     for (sensing, dimensions), size, mission, systems in every_game:
         if systems and sensing != RADAR:
             continue
-        # Rows depend on the larger side only.
         rows = team_rows(size, size, sensing, dimensions, mission, systems)
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
             return rows, dimensions

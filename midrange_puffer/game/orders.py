@@ -77,7 +77,7 @@ def heads_in(
         red_size, blue_size, dimensions: the parameters.
         systems: True with emission control or chaff.
     """
-    side = max(red_size, blue_size)
+    side = _core.enemy_rows(red_size, blue_size)
     needs = {
         "",
         *(["sensors"] if senses else []),

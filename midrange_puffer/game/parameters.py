@@ -252,9 +252,11 @@ def _check_teams(values: Parameters, teams: bool) -> None:
     spacing, least = values["start_spacing_max"], values["start_range_min"]
     most = 2 * least / (red + blue - 2)  # both lines are centred, in any direction
     if spacing >= most:
+        lowest = values["start_spacing_min"]
+        lower = f"; start_spacing_min = {lowest:g} must be lower, too" if lowest >= most else ""
         raise ValueError(
             f"start_spacing_max = {spacing:g}: must be below {most:g}, or the lines of {red} and "
-            f"{blue} fighters may meet at start_range_min = {least:g}"
+            f"{blue} fighters may meet at start_range_min = {least:g}{lower}"
         )
 
 

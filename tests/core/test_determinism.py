@@ -67,6 +67,9 @@ FIGHTS = {
     "height systems pilots": (ALL_PILOTS, "radar_height", (1, 1)),
     "2v2 height systems pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (2, 2)),
     "5v8 systems pilots": (SENSOR_PILOTS_TOO, "team_radar", (5, 8)),
+    "16v16 pilots": (ALL_PILOTS, "team", (16, 16)),
+    "3v10 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (3, 10)),
+    "9v16 height radar pilots": (SENSOR_PILOTS_TOO, "team_radar_height", (9, 16)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -105,6 +108,9 @@ HASHES = {
     "height systems pilots": (0x71158F93FA902714, 0x01F60EF65E34FECC),
     "2v2 height systems pilots": (0x878D01066831E2DF, 0xC0A15BE09ED86B44),
     "5v8 systems pilots": (0xF0B5CCB30E9E3179, 0xE423736689E5113C),
+    "16v16 pilots": (0xA82EB111FF45E8EA, 0xE2A8E23702DB2CF1),
+    "3v10 radar pilots": (0x95DC8237D88772AB, 0xEBB79F71154F76BD),
+    "9v16 height radar pilots": (0xEB312D6D1B0C546C, 0xF8570B30E7DA9EEA),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -126,6 +132,7 @@ TYPES = {
     **{fight: SYSTEMS for fight in FIGHTS if "systems" in fight},
 }
 TYPE_NUMBERS = {id(DRAWN): 1, id(LOADED): 2, id(SYSTEMS): 3}  # of the program; 0 is none
+CLOSE = {"start_spacing_min": 1000, "start_spacing_max": 1500}  # of large sides
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
 ISAS = _core.isas()
 SENSING = ("full", "radar")
@@ -181,6 +188,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     sensing = "radar" if "radar" in observation else "full"
     dimensions = 3 if "height" in observation else 2
     game = {"sensing": sensing, "red_size": red, "blue_size": blue, "dimensions": dimensions}
+    game |= CLOSE if max(red, blue) > 8 else {}
     parameters = resolve(game | TYPES.get(fight, {}), teams=True)
     core = _core.Core(
         parameters,

@@ -478,6 +478,8 @@ SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
 SAMPLED = (8, 8, 32, 2, 2)  # engagements of each size
 BATCHES = [
     *zip(SIZES, SAMPLED, strict=True),
+    ((16, 3), 1),
+    nightly((16, 16), 1),
     *(nightly(sizes, 32) for sizes, count in zip(SIZES, SAMPLED, strict=True) if count < 32),
 ]
 
@@ -493,7 +495,7 @@ def test_random_teams(sizes, num_envs, sensors):
         "start_range_min": 8_000,
         "start_range_max": 20_000,
         "start_spacing_min": 300,
-        "start_spacing_max": 1_000,
+        "start_spacing_max": 1_000 if max(sizes) <= 8 else 500,
         "start_off_boresight_max_deg": 20,
         "time_limit": 60,
         "launch_interval": 2,

@@ -1,5 +1,7 @@
 """Teams of all sizes: starts, shots, lost targets, outcomes, what is observed, and symmetry."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scenes import FAR
@@ -8,11 +10,13 @@ from midrange_puffer import FEATURES, Simulation, _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import features_of
 
-SIZES = [(2, 2), (3, 1), (1, 3), (4, 4), (5, 8), (8, 8)]
+SIZES = [(2, 2), (3, 1), (1, 3), (4, 4), (5, 8), (8, 8), (9, 4), (16, 16)]
 EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
 
 
 def teams(sizes: tuple[int, int], num_envs: int = 1, **kwargs: float) -> Simulation:
+    if max(sizes) > 8:  # whose lines would meet by the default spacing
+        kwargs = {"start_spacing_min": 700, "start_spacing_max": 900} | kwargs
     return Simulation(num_envs=num_envs, red_size=sizes[0], blue_size=sizes[1], **kwargs)
 
 
@@ -71,11 +75,12 @@ def test_the_first_fighters_start_as_in_one_against_one():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"red_size": 9}, "red_size = 9: must be from 1 to 8"),
+        ({"red_size": 17}, "red_size = 17: must be from 1 to 16"),
         ({"blue_size": 0}, "blue_size = 0"),
         ({"red_size": 2.5}, "must be a whole number"),
         ({"red_sise": 2}, "did you mean 'red_size'"),
         ({"start_spacing_max": 9000}, "start_spacing_max = 9000: must be below"),
+        ({"red_size": 16, "blue_size": 16}, r"be below 2000, .*; start_spacing_min = 2000 must be"),
         ({"observation": "stg"}, "must be default for teams"),
         ({"red": ["agent"]}, "red_size is 8"),
         ({"red": ["agent"] * 7 + ["asce"]}, "did you mean 'ace'"),
@@ -180,7 +185,7 @@ def test_the_side_with_more_left_wins_at_the_time_limit():
 @EACH_SIZE
 def test_rewards_of_the_sides_are_each_others_negatives(sizes):
     rng = np.random.default_rng(0)
-    near = {"start_range_min": 8_000, "start_range_max": 15_000, "start_spacing_max": 1_000}
+    near = {"start_range_min": 8_000, "start_range_max": 15_000, "start_spacing_max": 500}
     near |= {"start_spacing_min": 300, "reward_kill": 0.3, "time_limit": 60}
     sim = teams(sizes, 32, blue="shooter", **near)
     paid, some = 0.0, False
@@ -253,9 +258,42 @@ def test_features_are_as_many_as_are_named(sizes):
     names = [row.name for row in features_of(_core.TEAM, *sizes)]
     assert len(names) == len(set(names)) == teams(sizes).observe().shape[-1]
     kinds = _core.team_rows(_core.TEAM, *sizes)
-    assert [rows for _, rows, _, _ in kinds] == [1, max(sizes) - 1, max(sizes), 3, 2]
+    larger = max(sizes) if max(sizes) <= 8 else 16
+    assert [rows for _, rows, _, _ in kinds] == [1, larger - 1, larger, 3, 2]
     last = kinds[-1]
     assert last[3] + last[1] * last[2] == len(names)
+
+
+def test_no_two_observations_have_one_length():
+    """By its length a policy knows its game, and the sides' size where that is up to 8."""
+    lengths = {}
+    sizes = [(size, 2) for size in range(2, 17)]
+    pairs = (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
+    systems = [_core.with_systems(name) for name in _core.WITH_SENSORS]
+    for base, mission in product((*_core.TEAMS, *pairs, *systems), ("fight", "line")):
+        name, observation = _core.parts_of(base)[0], _core.in_mission(base, mission)
+        for red, blue in sizes if name in _core.TEAMS else [(1, 1)]:
+            length = len(features_of(observation, red, blue))
+            lengths.setdefault(length, set()).add((observation, min(red, 9)))
+    assert {length: games for length, games in lengths.items() if len(games) > 1} == {}
+
+
+def test_sides_of_nine_and_more_have_the_levels_of_sixteen():
+    """Levels beyond the enemies that live are no shots, as in smaller teams."""
+    assert _core.action_levels(9, 2) == _core.action_levels(16, 16) == (5, 3, 17)
+    assert _core.action_levels(8, 8) == (5, 3, 9)
+    sim = teams((12, 12), substeps=1)
+    for level in (1, 9, 10, 12, 13, 16):
+        sim.reset(seed=0)
+        own = {name: sim.fighters[name][0] for name in ("x", "y")}
+        ranges = np.hypot(own["x"][12:] - own["x"][0], own["y"][12:] - own["y"][0])
+        order = 12 + np.argsort(ranges)
+        expected = [int(order[level - 1])] if level <= 12 else []
+        command = controls(sim)
+        command[0, 0, 2] = level + 1
+        sim.step(command)
+        missiles = sim.missiles
+        assert missiles["target"][missiles["active"] == 1].tolist() == expected
 
 
 # Symmetry
@@ -311,7 +349,7 @@ def test_a_change_of_names_or_a_mirror_changes_nothing_else(sizes, change):
 def test_an_engagement_does_not_depend_on_the_others(sizes):
     """In any batch size and on any number of threads, an engagement is the same."""
     rng = np.random.default_rng(0)
-    near = {"start_range_min": 8_000, "start_range_max": 15_000, "start_spacing_max": 1_000}
+    near = {"start_range_min": 8_000, "start_range_max": 15_000, "start_spacing_max": 500}
     near |= {"start_spacing_min": 300}
     commands = rng.uniform(-1, 1, (60, 70, sum(sizes), 3))
     seen = {}

@@ -232,6 +232,6 @@ def test_teams_observe_by_named_rows():
     names = [feature.name for feature in features_of("team", 4, 2)]
     for each in rows[1:]:
         assert names[each.place] == f"{each.kind}_1_present"
-    for sizes in ((1, 1), (9, 2), (0, 2)):
-        with pytest.raises(ValueError, match="must be from 1 to 8, and not both 1"):
+    for sizes in ((1, 1), (17, 2), (0, 2)):
+        with pytest.raises(ValueError, match="must be from 1 to 16, and not both 1"):
             team_rows(*sizes)

@@ -118,7 +118,7 @@ SMALL = "trained is of one against one: it cannot fly in a team"
         (Midrange, {"opponent": frozen.policy(), **TWOS}, "Policy is of one against one"),
         (Midrange, {"opponent": frozen_team.constant(RIGHT)}, "is of a team: it cannot fly one"),
         (Midrange, {"observation": "stg", **TWOS}, "must be default for teams"),
-        (Midrange, {"red_size": 0}, "red_size = 0: must be from 1 to 8"),
+        (Midrange, {"red_size": 0}, "red_size = 0: must be from 1 to 16"),
         (MidrangeEnv, {"opponent": "trained", **TWOS}, f"opponent = {SMALL}"),
         (MidrangeEnv, {"wingmen": "trained", **TWOS}, f"wingmen = {SMALL}"),
         (MidrangeEnv, {"wingmen": "asce", **TWOS}, "wingmen = 'asce'"),
