@@ -13,6 +13,10 @@ GAMES = {
     "self": {"opponent": "self:2,straight:1", "red_size": 2, "blue_size": 2, "reward_kill": 0.2},
     "sensors": {"opponent": "pair", "red_size": 2, "blue_size": 2, "sensing": "radar"},
     "height": {"opponent": "straight", "red_size": 2, "blue_size": 2, "dimensions": 3},
+    "sixteen": {
+        **{"opponent": "shooter", "red_size": 16, "blue_size": 16},
+        **{"start_spacing_min": 300, "start_spacing_max": 900},
+    },
 }
 
 

@@ -197,10 +197,10 @@ def test_it_fits_a_window_and_help_is_of_teams(page):
 
 
 @NEEDED
-@pytest.mark.parametrize("sizes", [(3, 1), nightly((1, 2)), (8, 8)], ids="{0[0]}v{0[1]}".format)
+@pytest.mark.parametrize("sizes", [(3, 1), nightly((1, 2)), (8, 8), nightly((16, 16))], ids=str)
 def test_sides_of_any_size_are_shown_to_the_end(window, tmp_path, sizes):
     """Every fighter in both views, from the start until most are dead."""
-    replay, _ = record(sized(*sizes, time_limit=60), ("shooter", "shooter"), seed=2)
+    replay, _ = record(sized(*sizes, start_spacing_max=600, time_limit=60), ("shooter", "shooter"), seed=2)
     write_page(replay, tmp_path / "fight.html")
     window.open((tmp_path / "fight.html").as_uri())
     sides = zip(("red", "blue"), sizes, strict=True)
