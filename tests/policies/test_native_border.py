@@ -22,6 +22,7 @@ from midrange_puffer.train.experience import GATHERED
         ({"levels": (299, 259, 19)}, "575 at most together"),
         ({"levels": (5, 3)}, "3 to 80 numbers"),
         ({"levels": (2,) * 81}, "3 to 80 numbers"),
+        ({"levels": None, "ranges": [[0] * 2, [1] * 2]}, "3 to 80 numbers each"),
         ({"levels": None, "ranges": [[0] * 3, [1] * 4]}, "3 middles and 4 halves"),
         ({"threads": 0}, "threads = 0: at least 1, at most 1024"),
         ({"threads": 10**6}, "threads = 1000000: at least 1, at most 1024"),
