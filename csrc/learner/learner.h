@@ -27,7 +27,7 @@ enum {
   MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
   MR_HEADS_MAX = 80,                                         // of a commander: those of sixteen fighters' orders
   MR_OUTPUTS_MAX = 576,                                      // logits or means, and the value
-  MR_OUTPUTS_AIMED = 32,                                     // the same, of a network that fires at targets
+  MR_OUTPUTS_AIMED = 48,                                     // the same, of a network that fires at targets
   MR_MAX_KINDS = 15,                                         // of entities; a policy has up to 7
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };

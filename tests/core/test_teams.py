@@ -269,8 +269,9 @@ def test_no_two_observations_have_one_length():
     lengths = {}
     sizes = [(size, 2) for size in range(2, 17)]
     pairs = (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
-    for name, has_mission in product((*_core.TEAMS, *pairs), (False, True)):
-        observation = _core.in_mission(name, "line" if has_mission else "fight")
+    systems = [_core.with_systems(name) for name in _core.WITH_SENSORS]
+    for base, mission in product((*_core.TEAMS, *pairs, *systems), ("fight", "line")):
+        name, observation = _core.parts_of(base)[0], _core.in_mission(base, mission)
         for red, blue in sizes if name in _core.TEAMS else [(1, 1)]:
             length = len(features_of(observation, red, blue))
             lengths.setdefault(length, set()).add((observation, min(red, 9)))

@@ -19,7 +19,7 @@ from midrange_puffer.train.experience import GATHERED
         ({"widths": ()}, "1 to 4 layers"),
         ({"widths": (16,) * 5}, "1 to 4 layers"),
         ({"features": 0}, "features = 0"),
-        ({"levels": (299, 199, 99)}, "575 at most together"),
+        ({"levels": (299, 259, 19)}, "575 at most together"),
         ({"levels": (5, 3)}, "3 to 80 numbers"),
         ({"levels": (2,) * 81}, "3 to 80 numbers"),
         ({"levels": None, "ranges": [[0] * 2, [1] * 2]}, "3 to 80 numbers each"),
