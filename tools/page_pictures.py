@@ -111,15 +111,21 @@ def of_fight(
 
 
 def of_play(
-    end: float, size: tuple[int, int], keys: tuple[str, ...] = ()
+    end: float,
+    size: tuple[int, int],
+    keys: tuple[str, ...] = (),
+    *,
+    fighters: int = 1,
+    height: bool = True,
 ) -> Callable[[Browser, Path], None]:
-    """Returns the drawing of a fight with height against `crank`, at a time [s]."""
+    """Returns the drawing of a fight against `crank`, by default with height, at a time [s]."""
 
     def draw(browser: Browser, folder: Path) -> None:
         visit(browser, size)
         click(browser, "lesson-end")
         choose(browser, "blue-player", "crank")
-        choose(browser, "height", True)
+        choose(browser, "size", str(fighters))
+        choose(browser, "height", height)
         until(lambda: seconds(browser) > 6)
         press(browser, "Space")
         until(lambda: seconds(browser) > end)
@@ -152,6 +158,8 @@ PICTURES = {
     "browser_end.png": of_fight(DESKTOP, math.inf),
     "browser_lesson.png": of_lesson,
     "browser_height.png": of_play(24, DESKTOP),
+    "browser_teams.png": of_play(24, DESKTOP, fighters=2, height=False),
+    "browser_teams_phone.png": of_play(14, PHONE, fighters=4),
     "browser_camera.png": of_play(24, PHONE, ("KeyC",)),
 }
 

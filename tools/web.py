@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
@@ -24,15 +25,18 @@ from midrange_puffer import RADAR_FEATURES, __version__, _core
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.observation import enemies_of, features_of, rows_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     EASY,
+    HUMAN,
     LADDER,
     PARAMETERS,
+    PILOTS,
     RULES_VERSION,
     SENSOR_PILOTS,
     WING_PILOTS,
+    WINGMEN,
 )
 from midrange_puffer.game.types import (
     CATEGORIES,
@@ -43,6 +47,7 @@ from midrange_puffer.game.types import (
     PACKAGE,
 )
 from midrange_puffer.policies.native import flat_copy
+from midrange_puffer.policies.networks import Policy
 from midrange_puffer.show.page.packing import sound_table
 from midrange_puffer.show.play.browser import SHIPPED
 from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_LATE, TOO_NEAR
@@ -53,12 +58,14 @@ PAGE = WEB / "midrange.html"
 ASSETS = ROOT / "midrange_puffer" / "show" / "page" / "assets"
 NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 
+# The policies of the package that fly on the page, by their names there and in links.
+POLICIES = ("champion", "champion:team2")
 # In their order in the page; the first ones are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js"),
+    *("bodies.js", "plane.js", "side.js", "scenes.js", "spacetime.js", "status.js", "roster.js"),
     *("webgl.js", "camera.js", "camera_bodies.js"),
-    *("types.js", "core.js", "shots.js", "graph.js", "live.js", "session.js"),
+    *("types.js", "core.js", "teams.js", "shots.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
     *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sound.js"),
     *("sharing.js", "height.js", "views.js", "play.js"),
@@ -71,14 +78,16 @@ SOURCES = [
     *sorted((CSRC / "learner").glob("*.c")),
     *sorted(WEB.glob("*.c")),
 ]
-# The games of the page, by their dimensions: one against one in the plane and with height.
-DIMENSIONS = (2, 3)
+# The games of the page: the fighters of a side for which there is room, and the dimensions. All
+# teams share one kernel; the room does not change the results.
+GAMES = ((1, 2), (4, 2), (1, 3), (4, 3))
 # As in setup.py for the portable kernel, with vectors of 16 bytes; the results have the same bits.
 FLAGS = [
     *("--target=wasm32-wasi", "-std=c11", "-O3", "-msimd128", "-DNDEBUG", "-DMR_ISA=portable"),
-    "-DMR_GAMES(X,with)=" + " ".join(f"X(with,1,{dimensions})" for dimensions in DIMENSIONS),
+    "-DMR_GAMES(X,with)=" + " ".join(f"X(with,{side},{dimensions})" for side, dimensions in GAMES),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fvisibility=hidden", "-ffunction-sections", "-Wall", "-Wextra", "-Werror"),
+    "-Wno-pass-failed",  # clang does not vectorise all loops of teams
 ]
 EXPORTS = [
     *("malloc", "free"),
@@ -89,7 +98,7 @@ EXPORTS = [
             *("get_fighter", "set_fighter", "get_missile", "set_missile"),
             *("snapshot_bytes", "snapshot", "restore", "state_hash", "fight_hash"),
             *("look_up_shots", "fly_shots", "look_ahead", "threat_cone", "high_threat_cone"),
-            "draw_types",
+            *("draw_types", "count_of"),
             *("learner_load", "learner_destroy"),
         )
     ),
@@ -136,9 +145,9 @@ def compile_core(folder: Path) -> Path:
             raise FileNotFoundError(f"{program} is not on PATH")
     folder.mkdir(parents=True, exist_ok=True)
     units = [(source, "", []) for source in SOURCES] + [
-        (source, f"_{dimensions}", ["-DMR_SIDE=1", f"-DMR_DIMENSIONS={dimensions}"])
+        (source, f"_{side}_{dimensions}", [f"-DMR_SIDE={side}", f"-DMR_DIMENSIONS={dimensions}"])
         for source in OF_GAMES
-        for dimensions in DIMENSIONS
+        for side, dimensions in GAMES
     ]
     objects = []
     for source, ending, macros in units:
@@ -185,8 +194,9 @@ def tables() -> dict[str, object]:
     speeds = (envelope.grid.launch_speeds, envelope.grid.target_speeds)
     ends = [speed for axis in speeds for speed in (axis[0], axis[-1])]
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
-    # By the core's numbers. The page has no teams, which wing pilots need.
-    pilots = {name: n for n, name in enumerate(CONTROLLERS) if name not in WING_PILOTS}
+    # By the core's numbers; the core itself sets the pilots of missions.
+    chosen = ("agent", *PILOTS, *SENSOR_PILOTS)
+    pilots = {name: number for number, name in enumerate(CONTROLLERS) if name in chosen}
     # Texts, of which some are numbers to the core: types of aircraft and missiles.
     texts = [name for name, row in PARAMETERS.items() if row.kind is str or row.is_mixed]
     numbers = {name: row for name, row in PARAMETERS.items() if row.kind is not str}
@@ -203,7 +213,10 @@ def tables() -> dict[str, object]:
         "limits": {name: (row.minimum, row.maximum) for name, row in numbers.items()},
         "pairs": _core.parameter_pairs(),
         "controllers": pilots,
-        "sensorPilots": [name for name in pilots if name in SENSOR_PILOTS],
+        "linked": linked_names(pilots),
+        "sensorPilots": SENSOR_PILOTS,
+        "wingPilots": WING_PILOTS,
+        "wingmen": WINGMEN,
         "ladder": LADDER,
         "easy": EASY,
         "debrief": {
@@ -217,8 +230,15 @@ def tables() -> dict[str, object]:
         "sound": sound_table(),
         "envelope": base64.b64encode(flat.tobytes()).decode(),
         "view": {feature.name: place for place, feature in enumerate(RADAR_FEATURES)},
-        "policies": {"champion": network("champion")},
+        "policies": {name: network(name) for name in POLICIES},
     }
+
+
+def linked_names(pilots: Iterable[str]) -> list[str]:
+    """Returns the players in the order of their numbers in links; new ones must come last."""
+    first, *others = POLICIES
+    alone = [name for name in pilots if name not in WING_PILOTS]
+    return [HUMAN, first, *alone, *WING_PILOTS, *others]
 
 
 def kind_table(kind: str) -> dict[str, object]:
@@ -235,10 +255,24 @@ def network(name: str) -> dict[str, object]:
     return {
         "sensing": metadata["env"]["sensing"],
         "dimensions": 2,
+        "size": metadata["env"].get("red_size", 1),
+        "entities": entities_of(policy),
         "features": policy.features,
         "layers": policy.hidden_layers,
         "width": policy.hidden_size,
         "weights": base64.b64encode(flat_copy(policy).numpy().astype("<f4").tobytes()).decode(),
+    }
+
+
+def entities_of(policy: Policy) -> dict[str, object] | None:
+    """Returns the layout of a team's observation for a policy; None in one against one."""
+    if not policy.rows:
+        return None
+    _, *others = rows_of(policy.features)
+    return {
+        "kinds": [(kind.rows, kind.features, kind.place) for kind in others],
+        "targets": others.index(enemies_of(others)),
+        "made": policy.entity_size,
     }
 
 

@@ -39,22 +39,45 @@ EXPORT(web_types) void *web_types(int32_t part) {
 
 // The observation of the configuration's game.
 static MrObservation observation(void) {
-  if (config.params.dimensions == 2) return config.params.sensing ? MR_OBSERVE_RADAR : MR_OBSERVE_DEFAULT;
+  const MrParams *p = &config.params;
+  if (p->red_size > 1 || p->blue_size > 1) {
+    if (p->dimensions == 2) return p->sensing ? MR_OBSERVE_TEAM_RADAR : MR_OBSERVE_TEAM;
+    return p->sensing ? MR_OBSERVE_TEAM_RADAR_HEIGHT : MR_OBSERVE_TEAM_HEIGHT;
+  }
+  if (p->dimensions == 2) return p->sensing ? MR_OBSERVE_RADAR : MR_OBSERVE_DEFAULT;
   int32_t kinds = 1;
   while (kinds < MR_KINDS_MAX && (config.loads[0][kinds] || config.loads[1][kinds])) kinds++;
-  int first = config.params.sensing ? MR_OBSERVE_RADAR_HEIGHT : MR_OBSERVE_HEIGHT;
+  int first = p->sensing ? MR_OBSERVE_RADAR_HEIGHT : MR_OBSERVE_HEIGHT;
   return (MrObservation)(first + kinds - 1);
 }
 
 // Returns the number of features of a fighter's observation in the configuration's game.
 EXPORT(web_features) int32_t web_features(void) {
-  return mr_feature_count(observation(), mr_added(&config.params), 1, 1);
+  const MrParams *p = &config.params;
+  return mr_feature_count(observation(), mr_added(p), p->red_size, p->blue_size);
 }
 
-// Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL if there is no memory.
-EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue) {
-  memset(config.pilot_weights, 0, sizeof config.pilot_weights);
-  config.pilot_weights[0][red] = config.pilot_weights[1][blue] = 1.0f;
+// Writes the layout of a team's observation in the configuration's game: for each MrRow the number of rows, the features
+// of each, and the place of the first one's first feature.
+EXPORT(web_rows) void web_rows(int32_t out[MR_ROW_COUNT][3]) {
+  MrRows rows[MR_ROW_COUNT];
+  const MrParams *p = &config.params;
+  mr_team_rows(observation(), mr_added(p), p->red_size, p->blue_size, rows);
+  for (int32_t kind = 0, place = 0; kind < MR_ROW_COUNT; kind++) {
+    int32_t count = rows[kind].rows, features = rows[kind].features;
+    memcpy(out[kind], (int32_t[]){count, features, place}, sizeof out[kind]);
+    place += count * features;
+  }
+}
+
+// Sets the pilot (MrPilot) of a fighter of the next simulation.
+EXPORT(web_set_pilot) void web_set_pilot(int32_t fighter, int32_t pilot) {
+  memset(config.pilot_weights[fighter], 0, sizeof config.pilot_weights[fighter]);
+  config.pilot_weights[fighter][pilot] = 1.0f;
+}
+
+// Makes a simulation of the configuration. NULL if there is no memory.
+EXPORT(web_create) MrSim *web_create(uint64_t seed) {
   config.num_envs = 1;
   config.seed = seed;
   config.isa = "auto";
@@ -79,15 +102,28 @@ EXPORT(web_field_is_int) bool web_field_is_int(const MrSim *sim, int32_t entity,
 // Returns the count of numbers in an MrShot.
 EXPORT(web_shot_numbers) int32_t web_shot_numbers(void) { return sizeof(MrShot) / sizeof(float); }
 
-// Makes a network of `layers` hidden layers of one width whose actions are levels, as in policies/networks.py. NULL if
-// there is no memory.
+// Makes a network of `layers` hidden layers of one width whose actions are levels, as in policies/networks.py. `rows` is
+// NULL in one against one; in teams it has the kinds of rows after one's own, as web_rows writes them, `kinds` of them,
+// and `targets` is the kind that is fired at. NULL if there is no memory.
 EXPORT(web_make_network)
-MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width, int32_t dimensions) {
+MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width, int32_t dimensions, int32_t entity_size,
+                            const int32_t (*rows)[3], int32_t kinds, int32_t targets) {
   static const int32_t levels[][4] = {{MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS},
                                       {MR_RUDDER_LEVELS, MR_CLIMB_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
   MrShape shape = {.features = features, .layers = layers, .heads = dimensions + 1};
   memcpy(shape.levels, levels[dimensions - 2], (size_t)shape.heads * sizeof *shape.levels);
   for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
+  if (rows) {
+    shape.own = rows[0][2];
+    shape.kinds = kinds;
+    shape.entity_size = entity_size;
+    shape.targets = targets;
+    shape.levels[shape.heads - 1] = 1 + rows[targets][0];
+    for (int32_t kind = 0; kind < kinds; kind++) {
+      const int32_t *row = rows[kind];
+      shape.rows[kind] = (MrEntityRows){.rows = row[0], .features = row[1], .place = row[2], .each = row[0]};
+    }
+  }
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }
 

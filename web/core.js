@@ -1,9 +1,10 @@
 // The core in WebAssembly: simulations of one engagement, and networks that fly in them.
 
-const FIGHTERS = 2;
-const MISSILES = 12;
+const PAIR_MISSILES = 12; // slots in one against one
+const MOST_OF_SIDE = 4; // fighters of a side for which this core has room
 const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4 };
-const COUNTS = { engagement: 1, fighter: FIGHTERS, missile: MISSILES, contact: FIGHTERS, belief: MISSILES };
+const ROW_KINDS = 8; // of the rows of a team's observation, in the order of the core's MrRow
+const [ENEMY_ROWS, RADAR_ROWS] = [2, 3];
 // A fighter's controls, by the dimensions of the game.
 const CONTROL_NAMES = { 2: ["rudder", "throttle", "fire"], 3: ["rudder", "climb", "throttle", "fire"] };
 
@@ -25,7 +26,7 @@ class Core {
 
   constructor(wasm, tables) {
     Object.assign(this, { wasm, tables });
-    this.fields = {}; // by the dimensions of the game
+    this.fields = {}; // by the game
     this.scratch = wasm.malloc(1 << 18);
     const map = new Float32Array(fromBase64(tables.envelope).buffer);
     this.floats(wasm.web_envelope(), map.length).set(map);
@@ -45,9 +46,10 @@ class Core {
   }
 
   /** Returns the fields of a simulation's game: entity -> [{name, isInt} …]. */
-  fieldsOf({ sim, parameters: { dimensions } }) {
-    this.fields[dimensions] ??= mapValues(ENTITIES, (entity) => this._readFields(sim, entity));
-    return this.fields[dimensions];
+  fieldsOf({ sim, isTeam, parameters: { dimensions } }) {
+    const game = `${dimensions} ${isTeam}`;
+    this.fields[game] ??= mapValues(ENTITIES, (entity) => this._readFields(sim, entity));
+    return this.fields[game];
   }
 
   _readFields(sim, entity) {
@@ -84,17 +86,36 @@ function checkParameters(parameters, { defaults, choices, integers, limits, pair
   if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
 }
 
-/** One engagement. `parameters` are those that differ from the defaults, choices by their names. */
+/** Returns the numbers of red's and blue's fighters in a game with these parameters. */
+function sizesOf({ red_size: red = 1, blue_size: blue = 1 }) {
+  return [red, blue];
+}
+
+/** Checks the pilots of a game's fighters. An Error names what is wrong. */
+function checkPilots(pilots, parameters, { controllers, sensorPilots, wingPilots }) {
+  const sizes = sizesOf(parameters);
+  const [most, count] = [Math.max(...sizes), sizes[0] + sizes[1]];
+  if (most > MOST_OF_SIDE) throw new Error(`A side has ${most} fighters; this page flies ${MOST_OF_SIDE} at most.`);
+  if (pilots.length !== count) throw new Error(`There are ${pilots.length} pilots for ${count} fighters.`);
+  const unknown = pilots.find((pilot) => !Object.hasOwn(controllers, pilot));
+  if (unknown !== undefined) throw new Error(`There is no pilot ${unknown}.`);
+  const isAny = (names) => names.some((pilot) => pilots.includes(pilot));
+  if (isAny(sensorPilots) && parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
+  if (isAny(wingPilots) && most < 2) throw new Error("That pilot flies in teams only.");
+}
+
+/**
+ * One engagement. `pilots` has one for each fighter, red's first; `parameters` are those that differ from the defaults,
+ * choices by their names.
+ */
 class Simulation {
   constructor(core, seed = 0, pilots = ["agent", "agent"], parameters = {}) {
     const { wasm, tables } = core;
     this.core = core;
     this.parameters = { ...tables.defaults, ...parameters };
     checkParameters(this.parameters, tables);
-    const unknown = pilots.find((pilot) => !Object.hasOwn(tables.controllers, pilot));
-    if (unknown !== undefined) throw new Error(`There is no pilot ${unknown}.`);
-    const needsSensors = tables.sensorPilots.some((pilot) => pilots.includes(pilot));
-    if (needsSensors && this.parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
+    checkPilots(pilots, this.parameters, tables);
+    this.sizes = sizesOf(this.parameters);
     Object.keys(tables.limits).forEach((name, row) => {
       const choices = tables.choices[name];
       const value = this.parameters[name];
@@ -104,9 +125,46 @@ class Simulation {
     this.controls = CONTROL_NAMES[this.parameters.dimensions];
     this.game = this.hasHeight ? gameTypes(this.parameters, tables) : null;
     if (this.game) setTypes(core, this.game);
-    const numbers = pilots.map((pilot) => tables.controllers[pilot]);
-    this.sim = wasm.web_create(BigInt(seed), ...numbers);
+    pilots.forEach((pilot, fighter) => wasm.web_set_pilot(fighter, tables.controllers[pilot]));
+    this.sim = wasm.web_create(BigInt(seed));
     this.features = wasm.web_features();
+    this.rows = this.isTeam ? this._readRows() : null;
+    this.counts = mapValues(ENTITIES, (entity) => wasm.mr_count_of(this.sim, entity));
+  }
+
+  /** Returns the kinds of rows of a team's observation, in the order of MrRow: {rows, features, place} each. */
+  _readRows() {
+    const { core } = this;
+    core.wasm.web_rows(core.scratch);
+    const numbers = Array.from(core.ints(core.scratch, 3 * ROW_KINDS));
+    return Array.from({ length: ROW_KINDS }, (_, kind) => {
+      const [rows, features, place] = numbers.slice(3 * kind, 3 * kind + 3);
+      return { rows, features, place };
+    });
+  }
+
+  get isTeam() {
+    return Math.max(...this.sizes) > 1;
+  }
+
+  /** The number of fighters of both sides. */
+  get fighters() {
+    return this.counts.fighter;
+  }
+
+  sideOf(fighter) {
+    return Number(fighter >= this.sizes[0]);
+  }
+
+  /** Returns the numbers of a side's fighters. */
+  membersOf(side) {
+    return Array.from({ length: this.sizes[side] }, (_, index) => side * this.sizes[0] + index);
+  }
+
+  /** Returns the place of a fighter's contact with an enemy among all contacts. */
+  contactPlace(fighter, enemy) {
+    const [red, blue] = this.sizes;
+    return fighter < red ? fighter * blue + enemy - red : red * blue + (fighter - red) * red + enemy;
   }
 
   get hasSensors() {
@@ -127,26 +185,26 @@ class Simulation {
     this.core.wasm.mr_start_episode(this.sim, 0, engagement, episode);
   }
 
-  /** Flies one decision with the controls of red and blue, each in the order of `controls`. */
+  /** Flies one decision with the controls of all fighters, each in the order of `controls`. */
   step(controls) {
     const { core } = this;
-    core.floats(core.scratch, FIGHTERS * this.controls.length).set(controls.flat());
+    core.floats(core.scratch, this.fighters * this.controls.length).set(controls.flat());
     core.wasm.mr_step_controls(this.sim, core.scratch, 0);
   }
 
-  /** Returns the observations of both seats, a Float32Array each. */
+  /** Returns the observations of all fighters, a Float32Array each. */
   observe() {
     const { core } = this;
     const count = this.features;
     core.wasm.mr_observe_all(this.sim, core.scratch);
-    const rows = core.floats(core.scratch, FIGHTERS * count);
-    return Array.from({ length: FIGHTERS }, (_, seat) => rows.slice(seat * count, (seat + 1) * count));
+    const rows = core.floats(core.scratch, this.fighters * count);
+    return Array.from({ length: this.fighters }, (_, number) => rows.slice(number * count, (number + 1) * count));
   }
 
   /** Returns the fields of a kind of entity by name, an array each. */
   read(entity) {
     const { core } = this;
-    const count = COUNTS[entity];
+    const count = this.counts[entity];
     return Object.fromEntries(core.fieldsOf(this)[entity].map(({ name, isInt }, place) => {
       core.wasm.web_get_field(this.sim, ENTITIES[entity], place, core.scratch);
       const values = (isInt ? core.ints : core.floats).call(core, core.scratch, count);
@@ -181,11 +239,18 @@ class Simulation {
   }
 }
 
-/** A network of the package: weights in the order of `flat_copy` in policies/native.py, its game's sensing and dimensions. */
+/**
+ * A network of the package: weights in the order of `flat_copy` in policies/native.py, and its game: sensing, dimensions
+ * and in teams the fighters of a side. A network of teams also has the layout of its observation, `entities`: the kinds
+ * of rows [rows, features, place], which of them is fired at, and the size that is made of each.
+ */
 class Network {
-  constructor(core, { features, layers, width, weights: flat, sensing, dimensions }) {
-    Object.assign(this, { core, features, sensing, dimensions, heads: CONTROL_NAMES[dimensions].length });
-    this.network = core.wasm.web_make_network(features, layers, width, dimensions);
+  constructor(core, { features, layers, width, weights: flat, sensing, dimensions, size = 1, entities = null }) {
+    Object.assign(this, { core, features, sensing, dimensions, size, heads: CONTROL_NAMES[dimensions].length });
+    const { kinds = [], targets = 0, made = 0 } = entities ?? {};
+    core.ints(core.scratch, kinds.flat().length).set(kinds.flat());
+    const rows = entities ? core.scratch : 0;
+    this.network = core.wasm.web_make_network(features, layers, width, dimensions, made, rows, kinds.length, targets);
     const at = core.wasm.malloc(flat.byteLength);
     core.floats(at, flat.length).set(flat);
     core.wasm.mr_learner_load(this.network, at);
@@ -222,8 +287,9 @@ function shippedNetwork(network) {
   return { ...network, weights: new Float32Array(fromBase64(network.weights).buffer) };
 }
 
-/** Returns the controls of levels. */
-function controlsOf(levels) {
+/** Returns the controls of levels. In teams a shot at the k-th enemy is a fire of k + 1. */
+function controlsOf(levels, isTeam) {
   const [throttle, fire] = levels.slice(-2);
-  return [...levels.slice(0, -2).map((level) => level / 2 - 1), throttle / 2, fire]; // rudder, climb
+  const shot = isTeam && fire ? fire + 1 : fire;
+  return [...levels.slice(0, -2).map((level) => level / 2 - 1), throttle / 2, shot]; // rudder, climb
 }

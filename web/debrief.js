@@ -14,19 +14,21 @@ const minutes = (time) => `${Math.floor(time / 60)}:${String(Math.floor(time) % 
 function launchZone(fight, missile, names) {
   const states = fight.states(missile.launched + 1e-6);
   const { owner, kind, entries: { targets: [target] } } = missile;
-  return zoneAt(fight.zones, owner, kind, states[owner], states[target], names);
+  return zoneAt(fight.zones, [owner, target], kind, states[owner], states[target], names);
 }
 
-/** Returns some sentences about a finished fight for the pilot of a seat. `checks` are those of its `Lookout`. */
+/** Returns some sentences about a finished fight for the pilot of a fighter. `checks` are those of its `Lookout`. */
 function debrief(fight, seat, checks, { words, zones }) {
   const hits = fight.missiles.filter(({ fate }) => fate === HIT);
   const targetOf = ({ entries }) => entries.targets.at(-1);
   const kills = hits.filter(({ owner }) => owner === seat);
-  const deaths = hits.filter((missile) => targetOf(missile) === seat);
+  const deaths = hits.filter((missile) => targetOf(missile) === seat).slice(0, 1);
+  const nameOf = (number) => (fight.isTeam ? fight.callsigns[number] : "The enemy");
   const say = (name, values) => fill(words[name], values);
   const fired = (missile) => {
     const { range, zone } = launchZone(fight, missile, zones);
-    return { time: minutes(missile.launched), range: formatKm(range), zone, hit: "hit" };
+    const hit = fight.isTeam ? `hit ${nameOf(targetOf(missile))}` : "hit";
+    return { time: minutes(missile.launched), range: formatKm(range), zone, hit };
   };
   const ofKill = (missile) => {
     const values = fired(missile);
@@ -54,10 +56,12 @@ function debrief(fight, seat, checks, { words, zones }) {
     .map((zone) => `${shots.filter((other) => other === zone).length} ${zone}`);
   const isCrash = ({ number, died }) => fight.hasHeight && died !== null && !hits.some((hit) => targetOf(hit) === number);
   for (const { number } of fight.fighters.filter(isCrash)) {
-    lines.push(`${number === seat ? "You" : "The enemy"} flew into the ground.`);
+    lines.push(`${number === seat ? "You" : nameOf(number)} flew into the ground.`);
   }
+  const nothing = fight.isTeam ? words.no_hit_team : words.no_hit;
   return [
-    ...(lines.length ? lines : [words.no_hit]),
+    ...(fight.isTeam ? [say("flown", { name: nameOf(seat) })] : []),
+    ...(lines.length ? lines : [nothing]),
     counts.length ? say("shots", { shots: counts.join(", ") }) : words.no_shots,
   ];
 }

@@ -13,29 +13,33 @@ const NORMALS = Array.from({ length: 72 }, (_, i) => {
   return { x: Math.cos(angle), y: Math.sin(angle) };
 });
 
-/** The graph of a seat; `gameNow` returns its simulation, and a stamp that changes with it. */
+/**
+ * The graph of a fighter. `gameNow` returns {sim, stamp, side, enemy, slots}: its game, one against one with red as 0; a
+ * stamp that changes with it; the fighter's side; the enemy's number in the fight; and the slots there of the game's
+ * missiles, undefined if they are the same. Owners and targets of missiles are sides.
+ */
 class LiveGraph {
-  constructor(gameNow, seat) {
-    Object.assign(this, { gameNow, seat, computed: null });
+  constructor(gameNow, number) {
+    Object.assign(this, { gameNow, number, computed: null });
   }
 
   /** Returns the present scene, as `Scenes` does. It is computed once for each decision. */
   at() {
-    const { sim, stamp } = this.gameNow();
-    if (this.computed !== stamp) Object.assign(this, { computed: stamp, scene: this._look(sim) });
+    const game = this.gameNow();
+    if (this.computed !== game.stamp) Object.assign(this, { computed: game.stamp, scene: this._look(game) });
     return this.scene;
   }
 
-  _look(sim) {
+  _look({ sim, side, enemy, slots }) {
     const { core } = sim;
     const count = HORIZON + 1;
     const steps = Math.round(1 / sim.parameters.physics_dt);
-    const moment = 3 * LANES * (1 + MISSILES); // numbers of an MrMoment
+    const moment = 3 * LANES * (1 + PAIR_MISSILES); // numbers of an MrMoment
     const [moments, predictions] = [core.scratch, core.scratch + 4 * moment * count];
-    core.wasm.mr_look_ahead(sim.sim, 0, this.seat, steps, count, moments, predictions);
+    core.wasm.mr_look_ahead(sim.sim, 0, side, steps, count, moments, predictions);
     const points = core.floats(moments, moment * count).slice();
-    const bytes = core.bytes(predictions, 4 * PREDICTION * LANES * MISSILES).slice();
-    const heights = 2 * LANES * (1 + MISSILES); // the place of the first height of an MrMoment
+    const bytes = core.bytes(predictions, 4 * PREDICTION * LANES * PAIR_MISSILES).slice();
+    const heights = 2 * LANES * (1 + PAIR_MISSILES); // the place of the first height of an MrMoment
     const path = (body, lane) => Array.from({ length: count }, (_, t) => {
       const [first, place] = [t * moment, body * LANES + lane];
       const flat = { x: points[first + 2 * place], y: points[first + 2 * place + 1] };
@@ -47,28 +51,28 @@ class LiveGraph {
     const nowhere = { x: NaN, y: NaN, ...(sim.hasHeight ? { z: NaN } : {}) };
     const absent = times.map(() => nowhere);
     return {
-      number: this.seat,
-      side: this.seat,
-      enemy: 1 - this.seat,
+      number: this.number,
+      side,
+      enemy,
       noted: 0,
       times,
       horizon: HORIZON,
       own: untilHit(path(0, HELD)),
       escapes: THREATENED.map((lane) => untilHit(path(0, lane))),
       shots: THREATENED.map((lane) => (isThreat ? path(1, lane) : absent)),
-      fronts: isThreat ? this._fronts(sim, steps, count) : times.map(() => [nowhere]),
+      fronts: isThreat ? this._fronts(sim, 1 - side, steps, count) : times.map(() => [nowhere]),
       escapeMiss: THREATENED.map((lane) => (isThreat ? prediction(0, lane).miss : NaN)),
-      missiles: this._missiles(sim, path, prediction),
+      missiles: this._missiles(sim, path, prediction, slots),
     };
   }
 
-  _missiles(sim, path, prediction) {
+  _missiles(sim, path, prediction, slots) {
     const { owner, target } = sim.read("missile");
-    return Array.from({ length: MISSILES }, (_, slot) => slot)
+    return Array.from({ length: PAIR_MISSILES }, (_, slot) => slot)
       .filter((slot) => prediction(slot, HELD).present)
       .map((slot) => ({
         ...prediction(slot, HELD),
-        slot,
+        slot: slots?.[slot] ?? slot,
         owner: owner[slot],
         target: target[slot],
         escapeMiss: ESCAPES.map((lane) => prediction(slot, lane).miss),
@@ -76,13 +80,13 @@ class LiveGraph {
       }));
   }
 
-  /** Returns the front of a missile that the enemy fires now, for each time. */
-  _fronts(sim, steps, count) {
+  /** Returns the front of a missile that a seat fires now, for each time. */
+  _fronts(sim, launcher, steps, count) {
     const { core } = sim;
-    const { x, y, c, s, v } = mapValues(sim.read("fighter"), (values) => values[1 - this.seat]);
+    const { x, y, c, s, v } = mapValues(sim.read("fighter"), (values) => values[launcher]);
     const axes = sim.hasHeight ? 3 : 2;
     const size = axes * (sim.hasHeight ? HIGH_CONE_POINTS : CONE_POINTS);
-    if (sim.hasHeight) core.wasm.mr_high_threat_cone(sim.sim, 0, 1 - this.seat, steps, count, core.scratch);
+    if (sim.hasHeight) core.wasm.mr_high_threat_cone(sim.sim, 0, launcher, steps, count, core.scratch);
     else core.wasm.mr_threat_cone(sim.sim, v, steps, count, core.scratch);
     const numbers = core.floats(core.scratch, size * count).slice();
     const level = Math.max(Math.hypot(c, s), LEAST_COSINE);
@@ -146,39 +150,78 @@ function frontOf(numbers, axes) {
   });
 }
 
+// Places in an MrMissileState.
+const MISSILE_STATE = { active: 0, owner: 1, target: 2 };
 // Places in an MrFighterState.
 const FIGHTER_STATE = { x: 0, y: 1, z: 2, directionX: 3, directionY: 4, directionZ: 5, speed: 6, rudder: 7, climb: 8 };
 const ALIVE = 10; // its index among them
 
-/** Returns the game with full information that a seat believes in; the caller destroys it. */
-function believedGame(sim, seat) {
+/** Returns a new game of one against one between a fighter and an enemy, as duel_parameters in game/targets.py. */
+function duelOf(sim, fighter, enemy, changes) {
+  const pair = [fighter, enemy].sort((a, b) => a - b);
+  const { mission } = sim.core.tables.defaults;
+  const parameters = { ...sim.parameters, ...flownTypes(sim, pair), red_size: 1, blue_size: 1, mission, ...changes };
+  return new Simulation(sim.core, 0, ["agent", "agent"], parameters);
+}
+
+/** Copies a missile of a fight to a slot of a duel, as one of a side's. */
+function copyMissile(sim, slot, out, place, owner) {
+  const { core: { wasm, scratch }, core } = sim;
+  wasm.mr_get_missile(sim.sim, 0, slot, scratch);
+  const state = core.ints(scratch, MISSILE_STATE.target + 1);
+  [state[MISSILE_STATE.owner], state[MISSILE_STATE.target]] = [owner, 1 - owner];
+  wasm.mr_set_missile(out.sim, 0, place, scratch);
+}
+
+/**
+ * Returns {sim, slots}: the game of a fighter and an enemy alone, as pair_of in game/spacetime.py, with the missiles at
+ * the fighter as the enemy's and its own at the enemy; and the slots of these in the fight. The caller destroys it.
+ */
+function pairGame(sim, fighter, enemy) {
+  const { core: { wasm, scratch } } = sim;
+  const side = sim.sideOf(fighter);
+  const out = duelOf(sim, fighter, enemy, {});
+  for (const [number, seat] of [[fighter, side], [enemy, 1 - side]]) {
+    wasm.mr_get_fighter(sim.sim, 0, number, scratch);
+    wasm.mr_set_fighter(out.sim, 0, seat, scratch);
+  }
+  const { active, owner, target, x, y } = sim.read("missile");
+  const own = mapValues(sim.read("fighter"), (values) => values[fighter]);
+  const isInbound = (slot) => target[slot] === fighter;
+  const away = (slot) => Math.hypot(x[slot] - own.x, y[slot] - own.y);
+  const slots = active.map((_, slot) => slot)
+    .filter((slot) => active[slot] && (isInbound(slot) || (owner[slot] === fighter && target[slot] === enemy)))
+    .sort((a, b) => isInbound(b) - isInbound(a) || away(a) - away(b))
+    .slice(0, PAIR_MISSILES).sort((a, b) => a - b);
+  slots.forEach((slot, place) => copyMissile(sim, slot, out, place, isInbound(slot) ? 1 - side : side));
+  return { sim: out, slots };
+}
+
+/** Returns the game with full information that a fighter believes in, as believed in game/contacts.py; the caller destroys it. */
+function believedGame(sim, fighter, enemy) {
   const { core } = sim;
   const { wasm, scratch } = core;
-  const contact = sim.read("contact");
-  const out = new Simulation(core, 0, ["agent", "agent"], { ...sim.parameters, ...flownTypes(sim), sensing: "full" });
-  wasm.mr_get_fighter(sim.sim, 0, seat, scratch);
-  wasm.mr_set_fighter(out.sim, 0, seat, scratch);
-  const enemy = 1 - seat;
-  wasm.mr_get_fighter(out.sim, 0, enemy, scratch);
+  const side = sim.sideOf(fighter);
+  const place = sim.contactPlace(fighter, enemy);
+  const contact = mapValues(sim.read("contact"), (values) => values[place]);
+  const out = duelOf(sim, fighter, enemy, { sensing: "full" });
+  wasm.mr_get_fighter(sim.sim, 0, fighter, scratch);
+  wasm.mr_set_fighter(out.sim, 0, side, scratch);
+  wasm.mr_get_fighter(out.sim, 0, 1 - side, scratch);
   const state = core.floats(scratch, ALIVE);
-  const [x, y, z] = [contact.x[seat], contact.y[seat], contact.z?.[seat] ?? 0];
-  const isTracked = TRACKS.includes(contact.source[seat]);
-  Object.entries({ x, y, z, speed: contact.v[seat], rudder: 0, climb: 0 }).forEach(([name, value]) => {
+  Object.entries({ x: contact.x, y: contact.y, z: contact.z ?? 0, speed: contact.v, rudder: 0, climb: 0 }).forEach(([name, value]) => {
     state[FIGHTER_STATE[name]] = value;
   });
-  if (isTracked) {
-    state[FIGHTER_STATE.directionX] = contact.c[seat];
-    state[FIGHTER_STATE.directionY] = contact.s[seat];
-    state[FIGHTER_STATE.directionZ] = contact.u?.[seat] ?? 0;
+  if (TRACKS.includes(contact.source)) {
+    state[FIGHTER_STATE.directionX] = contact.c;
+    state[FIGHTER_STATE.directionY] = contact.s;
+    state[FIGHTER_STATE.directionZ] = contact.u ?? 0;
   } else {
     core.ints(scratch, ALIVE + 1)[ALIVE] = 0;
   }
-  wasm.mr_set_fighter(out.sim, 0, enemy, scratch);
-  const { active, owner } = sim.read("missile");
-  active.forEach((isActive, slot) => {
-    if (!isActive || owner[slot] !== seat) return;
-    wasm.mr_get_missile(sim.sim, 0, slot, scratch);
-    wasm.mr_set_missile(out.sim, 0, slot, scratch);
-  });
+  wasm.mr_set_fighter(out.sim, 0, 1 - side, scratch);
+  const { active, owner, target } = sim.read("missile");
+  const mine = active.map((_, slot) => slot).filter((slot) => active[slot] && owner[slot] === fighter && target[slot] === enemy);
+  mine.forEach((slot, number) => copyMissile(sim, slot, out, sim.isTeam ? number : slot, side));
   return out;
 }

@@ -2,27 +2,30 @@
 
 const RIGHT_HAND = {
   left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", up: "PageUp", down: "PageDown",
-  fire: ["Enter", "ControlRight"],
+  fire: ["Enter", "ControlRight"], target: ["ShiftRight"], fighter: ["End"],
 };
 const LEFT_HAND = {
   left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", up: "KeyT", down: "KeyG", fire: ["Space", "ShiftLeft"],
+  target: ["KeyQ"], fighter: ["KeyF"],
 };
+const COMMANDS = ["fire", "target", "fighter"]; // of keys, and in this order of a gamepad's buttons
+
 const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
 const STICK = 50; // way of a finger to full rudder [px]
 
-/** Returns the keys by seat; a single human may use either side of the keyboard. */
+/** Returns the keys by the humans' fighters, red's first; a single human may use either side of the keyboard. */
 function keysOf(humans) {
   const sides = [LEFT_HAND, RIGHT_HAND];
-  return new Map(humans.map((seat) => [seat, humans.length > 1 ? [sides[seat]] : sides]));
+  return new Map(humans.map((number, place) => [number, humans.length > 1 ? [sides[place]] : sides]));
 }
 
 class Hands {
   constructor() {
     this.held = new Set(); // codes of keys
     this.touch = { rudder: 0, climb: 0, throttle: 0, fires: false };
-    this.fired = new Set(); // seats that command a launch
-    this.pressed = false; // the gamepad's button in the last frame
+    this.commands = []; // [fighter, one of COMMANDS] each, not yet given
+    this.pressed = []; // the gamepad's buttons in the last frame
   }
 
   /** True if the page is made for fingers: texts then speak of the stick. */
@@ -34,19 +37,20 @@ class Hands {
   get isMoving() {
     const { rudder, climb, throttle, fires } = this.touch;
     const pad = this._gamepad();
-    return this.held.size > 0 || this.fired.size > 0 || fires || pad.fires || Boolean(rudder || climb || throttle || pad.rudder);
+    const isCommanded = fires || this.commands.length > 0 || pad.commands.length > 0;
+    return this.held.size > 0 || isCommanded || Boolean(rudder || climb || throttle || pad.rudder);
   }
 
   /** Notes a pressed key; returns true if it is a flight control. */
   press(event, humans) {
     for (const [seat, sides] of keysOf(humans)) {
       for (const keys of sides) {
-        const { fire, ...others } = keys;
-        if (fire.includes(event.code)) {
-          if (!event.repeat) this.fired.add(seat);
+        const command = COMMANDS.find((name) => keys[name].includes(event.code));
+        if (command) {
+          if (!event.repeat) this.commands.push([seat, command]);
           return true;
         }
-        if (Object.values(others).includes(event.code)) {
+        if (Object.values(keys).includes(event.code)) {
           this.held.add(event.code);
           return true;
         }
@@ -76,10 +80,18 @@ class Hands {
       session.climb(seat, Math.min(Math.max(count("up") - count("down") + pull, -1), 1));
       const rate = Math.min(Math.max(count("more") - count("less") + lever, -1), 1);
       this._moveLever(session, seat, rate * THROTTLE_RATE * seconds);
-      if (this.fired.has(seat) || (isFirst && (pad.fires || this.touch.fires))) session.fire(seat);
+      const commands = this.commands.filter(([number]) => number === seat).map(([, command]) => command);
+      if (isFirst) commands.push(...pad.commands, ...(this.touch.fires ? ["fire"] : []));
+      commands.forEach((command) => this._give(session, seat, command));
     });
-    this.fired.clear();
+    this.commands = [];
     this.touch.fires = false;
+  }
+
+  _give(session, number, command) {
+    if (command === "fire") session.fire(number);
+    else if (command === "target") session.aimNext(number);
+    else session.change(number);
   }
 
   /** Moves a lever that is finer than the throttle's steps. */
@@ -91,13 +103,13 @@ class Hands {
 
   _gamepad() {
     const pad = (navigator.getGamepads?.() ?? []).find(Boolean);
-    if (!pad) return { rudder: 0, lever: 0, climb: 0, fires: false };
+    if (!pad) return { rudder: 0, lever: 0, climb: 0, commands: [] };
     const axis = (value) => Math.sign(value) * Math.max(Math.abs(value) - DEADZONE, 0) / (1 - DEADZONE);
-    const isDown = Boolean(pad.buttons[0]?.pressed);
-    const fires = isDown && !this.pressed;
-    this.pressed = isDown;
+    const before = this.pressed;
+    this.pressed = COMMANDS.map((_, button) => Boolean(pad.buttons[button]?.pressed));
+    const commands = COMMANDS.filter((_, button) => this.pressed[button] && !before[button]);
     const [across = 0, along = 0, , second = 0] = pad.axes; // the last one is of the right stick
-    return { rudder: -axis(across), lever: -axis(along), climb: -axis(second), fires };
+    return { rudder: -axis(across), lever: -axis(along), climb: -axis(second), commands };
   }
 
   /**

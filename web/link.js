@@ -35,23 +35,33 @@ function toBase64(bytes) {
 }
 
 /** True if the humans' controls determine a session's fight, and a link can hold them. */
-function isReproducible({ record, players, policies, controls, humans }) {
-  const isGiven = (row) => row.some((given, seat) => given && policies[players[seat]]);
-  const isInSteps = (value) => Number.isInteger(value * CONTROL_STEPS) && Math.abs(value) <= 1;
+function isReproducible(session) {
+  const { record, players, policies, controls, humans, sim, hasChanged } = session;
+  if (hasChanged) return false; // a link holds the controls of one fighter of a side
+  const isGiven = (row) => row.some((given, number) => given && policies[players[sim.sideOf(number)]]);
+  const isPosition = (value) => Number.isInteger(value) && Math.abs(value) <= CONTROL_STEPS;
   return !record.some(isGiven) && controls.length < LONGEST_FIGHT &&
-    controls.every((row) => humans.every((seat) => row[seat].every(isInSteps)));
+    controls.every((row) => humans.every((seat) => scaled(row[seat], scalesOf(session)).every(isPosition)));
 }
 
-const namesOf = ({ policies, controllers }) => [HUMAN, ...Object.keys(policies), ...Object.keys(controllers)];
+/** Returns the steps of each of a fighter's controls; in teams fire is a number. */
+function scalesOf({ sim: { controls, isTeam } }) {
+  return controls.map((name) => (isTeam && name === "fire" ? 1 : CONTROL_STEPS));
+}
 
-/** Returns a link's bytes: a checksum, the version of the rules, the start, and the humans' controls. */
-function sealed({ core: { tables }, players, seed, engagement, parameters }, inputs) {
-  const numbers = players.map((player) => namesOf(tables).indexOf(player));
-  if (numbers.includes(-1)) throw new Error("A link cannot hold a policy of your own. Save the replay instead.");
+const scaled = (row, scales) => row.map((value, control) => value * scales[control]);
+
+/** Returns a link's bytes: a checksum, the version of the rules, the start, in teams the wingmen, and the humans' controls. */
+function sealed({ core: { tables }, players, wingmen, seed, engagement, parameters }, inputs) {
+  const isTeam = Math.max(...sizesOf(parameters)) > 1;
+  const [red, blue, ...others] = [...players, ...(isTeam ? wingmen : [])].map((player) => tables.linked.indexOf(player));
+  if ([red, blue, ...others].includes(-1)) throw new Error("A link cannot hold a policy of your own. Save the replay instead.");
   const names = Object.keys(tables.defaults);
   const changed = names.filter((name) => name in parameters && parameters[name] !== tables.defaults[name]);
   const values = changed.flatMap((name) => [names.indexOf(name), ...valueBytes(name, parameters[name], tables)]);
-  const body = [tables.rules, ...numbers, ...varint(seed), ...varint(engagement), changed.length, ...values, ...inputs];
+  const body = [
+    tables.rules, red, blue, ...varint(seed), ...varint(engagement), changed.length, ...values, ...others, ...inputs,
+  ];
   return Uint8Array.from([...checksum(body), ...body]);
 }
 
@@ -60,7 +70,7 @@ function unsealed(bytes, tables) {
   const [first, second] = checksum(bytes.subarray(2));
   if (bytes.length < 3 || first !== bytes[0] || second !== bytes[1]) throw new Error("damaged");
   if (readByte(reader) !== tables.rules) throw new OtherVersion("The link is of another version of the game.");
-  const players = SEATS.map(() => namesOf(tables)[readByte(reader)]);
+  const players = SEATS.map(() => tables.linked[readByte(reader)]);
   const [seed, engagement, count] = [readVarint(reader), readVarint(reader), readByte(reader)];
   const names = Object.keys(tables.defaults);
   const parameters = {};
@@ -68,9 +78,14 @@ function unsealed(bytes, tables) {
     const name = names[readByte(reader)];
     parameters[name] = readValue(reader, name, tables);
   }
-  const seats = [0, 1].filter((seat) => players[seat] === HUMAN);
-  const record = reader.at < bytes.length ? readInputs(reader, seats, controlCount(parameters)) : [];
-  return { players, seed, engagement, parameters, record };
+  const sizes = sizesOf(parameters);
+  const isTeam = Math.max(...sizes) > 1;
+  const wingmen = isTeam ? SEATS.map(() => tables.linked[readByte(reader)]) : undefined;
+  const humans = [0, sizes[0]].filter((_, side) => players[side] === HUMAN); // the first fighters of their sides
+  const controls = CONTROL_NAMES[parameters.dimensions ?? 2] ?? CONTROL_NAMES[2];
+  const game = { sim: { controls, isTeam }, humans, fighters: sizes[0] + sizes[1] };
+  const record = reader.at < bytes.length ? readInputs(reader, game) : [];
+  return { players, wingmen, seed, engagement, parameters, record };
 }
 
 /** Returns two bytes that change with any of the others (Fletcher's sums). */
@@ -121,24 +136,27 @@ function readValue(reader, name, { choices, texts }) {
   return new Float32Array(bytes.buffer)[0];
 }
 
-/** Passes the controls of some seats, `count` each, through a coder, which writes `rows` or returns what it reads. */
-function passInputs(coder, decisions, seats, count, rows) {
-  const models = seats.map(() => Array.from({ length: count }, () => ({
+/** Passes the controls of a game's humans through a coder, which writes `rows` or returns what it reads. */
+function passInputs(coder, decisions, game, rows) {
+  const { humans, fighters } = game;
+  const scales = scalesOf(game);
+  const models = humans.map(() => scales.map(() => ({
     last: 0, still: 0,
     changes: Array.from({ length: RECENT + 1 }, (_, since) => new Odds(since < RECENT ? 1 : 12, 1)),
     plain: Array.from({ length: 2 * PLAIN.length }, () => new Odds()),
     deltas: Array.from({ length: 2 ** DELTA_BITS }, () => new Odds()),
   })));
-  const pass = (model, given) => {
+  const pass = (model, scale, given) => {
     const changed = coder.put(model.changes[Math.min(model.still, RECENT)], Number(given !== model.last));
     model.still = changed ? 0 : model.still + 1;
     if (changed) model.last = passPosition(coder, model, given);
-    return model.last / CONTROL_STEPS;
+    return model.last / scale;
   };
-  return Array.from({ length: decisions }, (_, decision) => SEATS.map((_name, seat) => {
-    const place = seats.indexOf(seat);
+  return Array.from({ length: decisions }, (_, decision) => Array.from({ length: fighters }, (_name, number) => {
+    const place = humans.indexOf(number);
     if (place < 0) return null;
-    return models[place].map((model, control) => pass(model, rows && rows[decision][seat][control] * CONTROL_STEPS));
+    return models[place].map((model, control) => (
+      pass(model, scales[control], rows && rows[decision][number][control] * scales[control])));
   }));
 }
 
@@ -155,17 +173,18 @@ function passPosition(coder, { last, plain, deltas }, given) {
 }
 
 /** Returns the controls of a session's humans in bytes: their count, their code, and a mark of the fight. */
-function writeInputs({ controls, humans, sim }) {
+function writeInputs(session) {
+  const { controls, humans, sim } = session;
   if (!controls.length) return [];
   const coder = new Encoder();
-  passInputs(coder, controls.length, humans, sim.controls.length, controls);
+  passInputs(coder, controls.length, { sim, humans, fighters: sim.fighters }, controls);
   return [...varint(controls.length), Number(sim.fightHash % 256n), ...coder.end()];
 }
 
-function readInputs(reader, seats, count) {
+function readInputs(reader, game) {
   const decisions = readVarint(reader);
   if (decisions > LONGEST_FIGHT) throw new Error("too long");
   const mark = readByte(reader);
-  const record = passInputs(new Decoder(reader.bytes.subarray(reader.at)), decisions, seats, count, null);
+  const record = passInputs(new Decoder(reader.bytes.subarray(reader.at)), decisions, game, null);
   return Object.assign(record, { mark });
 }

@@ -4,9 +4,11 @@ const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // GONE: 
 const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const HEIGHT_COLUMNS = ["z", "climb", "lift"];
-const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
+const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age"]; // of a fighter's contact, or of a side's
 const CONTACT_HEIGHT = ["z", "climb"];
-const IN_MEMORY = 2; // the last source that is a track
+const HEARD_COLUMNS = ["heard", "bearing"]; // the warnings of that enemy's radar
+const GUIDED_BY = { [LIVE]: SUPPORTED, [MEMORY]: SUPPORTED, [LINKED]: RELAYED }; // by the source of the owner's contact
+const SAME_BEARING = Math.cos((0.1 * Math.PI) / 180); // far above the rounding of bearings
 const ZONE_BEARINGS = 48;
 
 function emptyEntries(columns) {
@@ -19,13 +21,16 @@ class LiveZones {
     Object.assign(this, { core, sim, fightNow });
   }
 
-  /** Returns R_aero and R_NEZ around a seat's state, [{x, y} …] each; none without a missile or a target. */
-  at(time, seat, own) {
+  /**
+   * Returns R_aero and R_NEZ around the state of one of a pair, by its place in it, [{x, y} …] each; none without a
+   * missile or a target.
+   */
+  at(time, pair, place, own) {
     const fight = this.fightNow();
-    const enemy = fight.states(time)[1 - seat];
+    const enemy = fight.states(time)[pair[1 - place]];
     const isKnown = (state) => state.tracked !== false;
     const mayFire = own.ammo === undefined || own.ammo > 0; // a contact's missiles are unknown
-    const alive = fight.fighters.every((fighter) => !isDead(fighter, time));
+    const alive = pair.every((number) => !isDead(fight.fighters[number], time));
     if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
     const angles = Array.from({ length: ZONE_BEARINGS },
       (_, i) => own.heading + (2 * Math.PI * i) / ZONE_BEARINGS);
@@ -52,35 +57,66 @@ class LiveZones {
   }
 }
 
+/** Returns the two fighters whose launch zones and range are shown: in teams a fighter and its target, else its threat. */
+function livePair(fight, chosen, time) {
+  return fight.isTeam ? [chosen, fight.targetOf(chosen) ?? fight.threatOf(chosen, time)] : [0, 1];
+}
+
+/** A side's knowledge of a fight that is being flown. */
+class LiveSide extends SideFight {
+  zoneIn(pair, place, time, state) {
+    return this.zones.at(time, pair, place, state);
+  }
+
+  pairAt(chosen, time) {
+    return livePair(this, chosen, time);
+  }
+
+  /** Returns the nearest enemy with a track, or if there is none the nearest contact. */
+  threatOf(number, time) {
+    if (!this.isTeam) return 1 - number;
+    const states = this.states(time);
+    const order = ({ number: enemy }) => (states[enemy].tracked ? 0 : 1e9) + distance(states[number], states[enemy]);
+    return this.fighters.filter(({ side }) => side === this.enemy).reduce((a, b) => (order(b) < order(a) ? b : a)).number;
+  }
+}
+
 class LiveFight extends Fight {
-  constructor(sim, names) {
-    const { parameters, core: { tables } } = sim;
+  /** `names` are of the sides' players; `targetOf` returns the enemy of a human's shots, undefined if there is none. */
+  constructor(sim, names, targetOf = () => undefined) {
+    const { parameters, sizes, core: { tables } } = sim;
+    const [red, blue] = [0, 1].map((side) => sim.membersOf(side));
+    const nameOf = (number) => (sim.isTeam ? `${SEATS[sim.sideOf(number)]}_${number - sim.sideOf(number) * sizes[0]}` : SEATS[number]);
     const bodyColumns = [...BODY_COLUMNS, ...(sim.hasHeight ? HEIGHT_COLUMNS : [])];
     super({
       names,
-      sizes: [1, 1],
-      callsigns: SEATS,
+      sizes,
+      callsigns: [...red, ...blue].map(nameOf),
       outcome: "open",
       length: Infinity, // until it is over
       gravity: parameters.gravity,
       mach: SPEED_OF_SOUND,
       sound: sim.hasHeight ? tables.sound : null,
-      fighters: SEATS.map((_, seat) => (
-        { number: seat, side: seat, died: null, entries: emptyEntries([...bodyColumns, "throttle", "ammo"]) })),
+      fighters: [...red, ...blue].map((number) => (
+        { number, side: sim.sideOf(number), died: null, entries: emptyEntries([...bodyColumns, "throttle", "ammo"]) })),
       missiles: [],
       radar: sim.hasSensors ? parameters : null,
     });
-    Object.assign(this, { sim, bodyColumns, slots: new Map(), stamp: 0, games: [null, null], hits: [0, 0] });
+    Object.assign(this, { sim, targetOf, bodyColumns, slots: new Map(), stamp: 0, games: new Map() });
+    this.hits = this.fighters.map(() => 0);
     this.flown = sim.hasHeight ? drawnTypes(sim) : null; // types of aircraft and missiles
     this.flyOuts = this.flown ? new FlyOuts(sim, this.flown) : null;
     this.zones = this._zonesOf(() => this);
-    this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
-    this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
-    const contacts = sim.hasSensors ? SEATS : [];
-    const contactColumns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
-    this.contactPaths = contacts.map(() => ({ entries: emptyEntries(contactColumns) }));
-    this.sides = this.contactPaths.map(() => null);
-    this.sideZones = this.contactPaths.map((_, seat) => this._zonesOf(() => this.sides[seat]));
+    this.graphs = this.fighters.map(({ number }) => new LiveGraph(() => this._pairNow(number), number));
+    this.beliefs = this.fighters.map(({ number }) => new LiveGraph(() => this._believed(number), number));
+    const columns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
+    const pairs = [...red.flatMap((own) => blue.map((enemy) => [own, enemy])), ...blue.flatMap((own) => red.map((enemy) => [own, enemy]))];
+    // Each fighter's contact with each enemy, and each side's best one with each enemy.
+    this.contactPaths = (sim.hasSensors ? pairs : []).map(([fighter, enemy]) => (
+      { fighter, enemy, entries: emptyEntries([...columns, ...HEARD_COLUMNS]) }));
+    this.bestContacts = (sim.hasSensors ? [blue, red] : []).map((enemies) => enemies.map(() => ({ entries: emptyEntries(columns) })));
+    this.sides = this.bestContacts.map(() => null);
+    this.sideZones = this.bestContacts.map((_, side) => this._zonesOf(() => this.sides[side]));
     this.note();
   }
 
@@ -94,29 +130,58 @@ class LiveFight extends Fight {
     return this.flyOuts ? new FlownZones(this.flyOuts, fightNow) : new LiveZones(this.sim.core, this.sim, fightNow);
   }
 
-  /** Returns a seat's present knowledge of the fight. */
-  knownTo(seat) {
-    const zones = this.sideZones[seat];
-    const known = this.contactPaths.map((contact, side) => {
-      const { heard: levels, bearing: bearings } = contact.entries;
-      return { contacts: [contact], receivers: [[{ levels, bearings }]], graphs: [this.beliefs[side]], zones };
-    });
-    this.sides[seat] = new SideFight({ ...this, known }, seat);
-    return this.sides[seat];
+  zoneIn(pair, place, time, state) {
+    return this.zones.at(time, pair, place, state);
   }
 
-  /** Returns the game that a seat believes in, made once for each decision. */
-  _believed(seat) {
-    const game = this.games[seat];
-    if (game?.stamp !== this.stamp) {
-      game?.sim.destroy();
-      this.games[seat] = { sim: believedGame(this.sim, seat), stamp: this.stamp };
+  pairAt(chosen, time) {
+    return livePair(this, chosen, time);
+  }
+
+  /** Returns the living enemy nearest to a fighter over the ground; if none lives, the nearest of the dead. */
+  threatOf(number) {
+    if (!this.isTeam) return 1 - number;
+    const { alive, x, y } = this.sim.read("fighter");
+    const order = (enemy) => (alive[enemy] ? 0 : 1e9) + Math.hypot(x[enemy] - x[number], y[enemy] - y[number]);
+    return this.sim.membersOf(1 - this.sideOf(number)).reduce((a, b) => (order(b) < order(a) ? b : a));
+  }
+
+  /** Returns a side's present knowledge of the fight. */
+  knownTo(side) {
+    const members = this.sim.membersOf(side);
+    const receivers = members.map((own) => this.contactPaths.filter(({ fighter }) => fighter === own)
+      .map(({ entries: { heard, bearing } }) => ({ levels: heard, bearings: bearing })));
+    const graphs = members.map((number) => this.beliefs[number]);
+    const known = { contacts: this.bestContacts[side], receivers, graphs, zones: this.sideZones[side] };
+    this.sides[side] = new LiveSide({ ...this, known: [known, known] }, side);
+    return this.sides[side];
+  }
+
+  /** Returns a game that is made once for each decision: {sim, stamp, side, enemy, slots}, for a `LiveGraph`. */
+  _gameOnce(key, number, enemy, make) {
+    if (this.games.get(key)?.stamp !== this.stamp) {
+      this.games.get(key)?.sim.destroy();
+      this.games.set(key, { stamp: this.stamp, side: this.sideOf(number), enemy, ...make() });
     }
-    return this.games[seat];
+    return this.games.get(key);
+  }
+
+  /** Returns the game of a fighter and its threat. */
+  _pairNow(number) {
+    const { sim, stamp } = this;
+    if (!this.isTeam) return { sim, stamp, side: number, enemy: 1 - number };
+    const enemy = this.threatOf(number);
+    return this._gameOnce(`true ${number}`, number, enemy, () => pairGame(sim, number, enemy));
+  }
+
+  /** Returns the game that a fighter believes in. */
+  _believed(number) {
+    const enemy = this.isTeam ? this.knownTo(this.sideOf(number)).threatOf(number, this.now) : 1 - number;
+    return this._gameOnce(`believed ${number}`, number, enemy, () => ({ sim: believedGame(this.sim, number, enemy) }));
   }
 
   destroy() {
-    this.games.forEach((game) => game?.sim.destroy());
+    this.games.forEach(({ sim }) => sim.destroy());
     this.flyOuts?.destroy();
   }
 
@@ -129,13 +194,14 @@ class LiveFight extends Fight {
     const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, time));
     const known = this.missiles.length;
     const ended = this._noteMissiles(time);
-    ended.push(...this._noteUnseen(before, this.missiles.slice(known), time));
-    for (const missile of ended) {
+    const unseen = this._noteUnseen(before, this.missiles.slice(known), time);
+    for (const missile of [...ended, ...unseen]) {
       missile.fate = this.fighters[missile.entries.targets.at(-1)].died === null ? SPENT : GONE;
     }
-    const scored = states.hits.map((count, seat) => count > this.hits[seat]); // else it flew into the ground
-    this.hits = states.hits;
-    killed.filter(({ number }) => scored[1 - number]).forEach((victim) => this._markHit(victim, ended, time));
+    this._markHits(killed, ended, unseen, states.hits, time);
+    for (const missile of unseen.filter(({ fate }) => fate !== HIT)) {
+      this._end(missile, placeOf(missile, 0), missile.entries.targets[0], time);
+    }
     if (this.radar) this._noteContacts(states, time);
     if (this.sim.read("engagement").outcome[0]) {
       this.length = time;
@@ -193,7 +259,7 @@ class LiveFight extends Fight {
     const before = this.slots;
     this.slots = new Map();
     const ended = [];
-    for (let slot = 0; slot < MISSILES; slot += 1) {
+    for (let slot = 0; slot < this.sim.counts.missile; slot += 1) {
       if (!states.active[slot]) continue;
       let known = before.get(slot);
       before.delete(slot);
@@ -211,14 +277,12 @@ class LiveFight extends Fight {
   }
 
   /** Returns the source of guidance of each slot's missile. */
-  _guided({ owner }) {
+  _guided({ owner, target }) {
     if (!this.radar) return owner.map(() => ACTIVE);
     const { locked } = this.sim.read("belief");
     const { source } = this.sim.read("contact");
-    return owner.map((seat, slot) => {
-      if (locked[slot]) return ACTIVE;
-      return source[seat] >= LIVE && source[seat] <= IN_MEMORY ? SUPPORTED : ALONE;
-    });
+    return owner.map((number, slot) => (
+      locked[slot] ? ACTIVE : GUIDED_BY[source[this.sim.contactPlace(number, target[slot])]] ?? ALONE));
   }
 
   _launched(states, slot, time) {
@@ -255,53 +319,104 @@ class LiveFight extends Fight {
       const fired = before[seat] - entries.ammo.at(-1);
       const shown = seen.filter(({ owner }) => owner === seat).length;
       for (let count = shown; count < fired; count += 1) {
-        const missile = this._begin(seat, 1 - seat, entries.times.at(-2), time);
-        this._end(missile, placeOf(missile, 0), time);
-        unseen.push(missile);
+        unseen.push(this._begin(seat, this._nearestBefore(entries, 1 - this.sideOf(seat), time), entries.times.at(-2), time));
       }
     });
     return unseen;
   }
 
-  /** Marks the hit: of the missiles that ended with their target, the nearest one has hit it. */
-  _markHit(victim, ended, time) {
-    const place = placeOf(victim, -1);
-    const away = (missile) => distance(placeOf(missile, -1), place);
-    const ours = ended.filter(({ entries }) => entries.targets.at(-1) === victim.number);
-    if (!ours.length) return;
-    const hit = ours.reduce((best, missile) => (away(missile) < away(best) ? missile : best));
-    this._end(hit, place, time);
-    hit.fate = HIT;
+  /** Returns the fighter of a side that was nearest to a body at the entry before the last, of those alive then. */
+  _nearestBefore({ times, x, y }, side, time) {
+    const order = (number) => {
+      const { entries } = this.fighters[number];
+      const at = lastNotAfter(entries.times, times.at(-2));
+      return (entries.times.at(-1) < time ? 1e9 : 0) + Math.hypot(entries.x[at] - x.at(-2), entries.y[at] - y.at(-2));
+    };
+    return this.sim.membersOf(side).reduce((a, b) => (order(b) < order(a) ? b : a));
   }
 
-  _end({ entries }, place, time) {
+  /**
+   * Marks the missiles that have hit those just killed. The core does not tell which: candidates ended with the victim as
+   * target, or are unseen ones of the other side, and their owner's count of hits has risen; the nearest has hit. Others
+   * flew into the ground.
+   */
+  _markHits(killed, ended, unseen, hits, time) {
+    const left = hits.map((count, number) => count - this.hits[number]);
+    this.hits = hits;
+    const isTarget = ({ number }) => ended.some(({ entries }) => entries.targets.at(-1) === number);
+    for (const victim of killed.sort((a, b) => isTarget(b) - isTarget(a))) {
+      const place = placeOf(victim, -1);
+      const away = (missile) => distance(placeOf(missile, -1), place);
+      const ours = [
+        ...ended.filter(({ entries }) => entries.targets.at(-1) === victim.number),
+        ...unseen.filter(({ owner }) => this.sideOf(owner) !== victim.side),
+      ].filter(({ owner, fate }) => left[owner] && fate !== HIT);
+      if (!ours.length) continue;
+      const hit = ours.reduce((best, missile) => (away(missile) < away(best) ? missile : best));
+      this._end(hit, place, victim.number, time);
+      hit.fate = HIT;
+      left[hit.owner] -= 1;
+    }
+  }
+
+  /** Adds the last entry of a missile that is no longer in the air. */
+  _end({ entries }, place, target, time) {
     for (const values of Object.values(entries)) values.push(values.at(-1));
     const last = entries.times.length - 1;
-    entries.times[last] = time;
+    [entries.times[last], entries.targets[last]] = [time, target];
     for (const [axis, value] of Object.entries(place)) entries[axis][last] = value;
   }
 
   _noteContacts(fighters, time) {
     const contacts = this.sim.read("contact");
     const seen = this.sim.observe();
-    const { view } = this.sim.core.tables;
-    this.contactPaths.forEach(({ entries }, seat) => {
-      const look = (name) => seen[seat][view[name]];
-      const own = Math.atan2(fighters.s[seat], fighters.c[seat]);
+    this.contactPaths.forEach(({ fighter, enemy, entries }, place) => {
       const row = {
         times: time,
-        x: contacts.x[seat],
-        y: contacts.y[seat],
-        heading: Math.atan2(contacts.s[seat], contacts.c[seat]),
-        speed: contacts.v[seat],
-        source: contacts.source[seat],
-        ...(contacts.z ? { z: contacts.z[seat], climb: Math.asin(contacts.u[seat]) } : {}),
-        age: contacts.age[seat] * this.sim.parameters.physics_dt,
-        heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
-        bearing: own + Math.atan2(look("receiver_left"), look("receiver_ahead")),
+        x: contacts.x[place],
+        y: contacts.y[place],
+        heading: Math.atan2(contacts.s[place], contacts.c[place]),
+        speed: contacts.v[place],
+        source: contacts.source[place],
+        ...(contacts.z ? { z: contacts.z[place], climb: Math.asin(contacts.u[place]) } : {}),
+        age: contacts.age[place] * this.sim.parameters.physics_dt,
+        ...(this.isTeam ? this._heardInTeam(seen[fighter], fighters, fighter, enemy) : this._heard(seen[fighter], fighters, fighter)),
       };
       for (const [name, value] of Object.entries(row)) entries[name].push(value);
     });
+    this.bestContacts.forEach((best, side) => best.forEach(({ entries }, index) => {
+      const enemy = this.sim.membersOf(1 - side)[index];
+      const ours = this.contactPaths.filter((path) => path.enemy === enemy);
+      const chosen = ours.reduce((a, b) => (contactQuality(b) > contactQuality(a) ? b : a));
+      for (const [name, values] of Object.entries(entries)) values.push(chosen.entries[name].at(-1));
+    }));
+  }
+
+  /** Returns the warning of the only enemy's radar, by the observation. */
+  _heard(seen, { s, c }, seat) {
+    const look = (name) => seen[this.sim.core.tables.view[name]];
+    return {
+      heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
+      bearing: Math.atan2(s[seat], c[seat]) + Math.atan2(look("receiver_left"), look("receiver_ahead")),
+    };
+  }
+
+  /** Returns the warning of an enemy's radar; an observation does not name the enemy, whose bearing identifies it. */
+  _heardInTeam(seen, { x, y, s, c }, own, enemy) {
+    const { rows, features, place } = this.sim.rows[RADAR_ROWS];
+    const bearing = Math.atan2(y[enemy] - y[own], x[enemy] - x[own]);
+    let heard = 0;
+    for (let row = 0; row < rows; row += 1) {
+      const first = place + row * features;
+      const [present, tracked, ahead, left] = seen.subarray(first, first + features);
+      const off = Math.atan2(s[own], c[own]) + Math.atan2(left, ahead) - bearing;
+      if (present && Math.cos(off) > SAME_BEARING) heard = tracked ? TRACKED : 1;
+    }
+    return { heard, bearing };
+  }
+
+  get _allContacts() {
+    return [...this.contactPaths, ...this.bestContacts.flat()];
   }
 
   /** Returns the data that `cutBack` needs. */
@@ -310,7 +425,7 @@ class LiveFight extends Fight {
     return {
       fighters: this.fighters.map((fighter) => ({ length: length(fighter), died: fighter.died })),
       missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
-      contacts: this.contactPaths.map(length),
+      contacts: this._allContacts.map(length),
       slots: new Map(this.slots),
       hits: this.hits,
     };
@@ -328,7 +443,7 @@ class LiveFight extends Fight {
       cut(this.missiles[index], length);
       this.missiles[index].fate = fate;
     });
-    mark.contacts.forEach((length, seat) => cut(this.contactPaths[seat], length));
+    mark.contacts.forEach((length, place) => cut(this._allContacts[place], length));
     this.slots = new Map(mark.slots);
     this.hits = mark.hits;
     this.stamp += 1;
@@ -341,11 +456,22 @@ function placeOf({ entries: { x, y, z } }, index) {
   return { x: x.at(index), y: y.at(index), ...(z ? { z: z.at(index) } : {}) };
 }
 
-/** Returns the outcome in the words of game/paths.py. */
+/** Returns a contact's last entry as a number that is greater the better it is, as `quality` in game/contacts.py. */
+function contactQuality({ entries: { source, age } }) {
+  const rank = TRACKS.includes(source.at(-1)) ? 2 : Number(source.at(-1) > 0);
+  return 1e6 * rank - age.at(-1);
+}
+
+/** Returns the outcome in the words of game/records.py. */
 function outcomeWords(sim) {
   const { outcome: [outcome], truncated: [truncated] } = sim.read("engagement");
   if (!outcome) return "open";
-  if (outcome < 3) return `${SEATS[outcome - 1]} wins`;
-  if (truncated) return "draw by time";
-  return sim.read("fighter").alive.some(Boolean) ? "draw, no missiles left" : "mutual kill";
+  const { alive } = sim.read("fighter");
+  const left = [0, 1].map((side) => sim.membersOf(side).filter((number) => alive[number]).length);
+  const how = truncated ? " by time" : Math.min(...left) ? ", no missiles left" : "";
+  if (outcome > 2 && !Math.max(...left)) return "mutual kill";
+  const words = outcome > 2 ? `draw${how}` : `${SEATS[outcome - 1]} wins${sim.isTeam ? how : ""}`;
+  if (!sim.isTeam) return words;
+  if (Math.min(...left)) return `${words}, ${left[0]} to ${left[1]}`;
+  return `${words}, ${Math.max(...left)} of ${sim.sizes[outcome - 1]} left`;
 }

@@ -11,12 +11,14 @@ const policies = mapValues(tables.policies, (network) => new Network(core, shipp
 const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
 const fights = { truth: null }; // and, with sensors, each side's knowledge
 const hands = new Hands();
+const statusTable = element("status").cloneNode(true);
 const score = [0, 0, 0]; // won, drawn, lost in this visit
 const sound = new Sound();
 const ladder = new Ladder([...tables.ladder, "champion"], tables.easy);
 const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
 let [views, status, lookout] = [null, null, null];
+let shownFighter = 0; // the fighter in the middle of the views, as last drawn
 let [rewinding, rewound] = [false, 0];
 let counted = null; // the noted result of the present fight: opponent and place in the score
 let overSince = 0; // s since the end was first shown
@@ -30,44 +32,45 @@ function chosen() {
     return Number(element(id).value);
   };
   const range = 1000 * number("start-range");
-  const height = heightChosen(); // may choose other players
+  const game = gameChosen(); // may choose other players
   return {
     players: [element("red-player").value, element("blue-player").value],
+    wingmen: SEATS.map(() => element("wingmen").value),
     parameters: {
       start_range_min: range,
       start_range_max: range,
       start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
-      ...height,
+      ...game,
     },
   };
 }
 
 /** Starts a fight; by default from the start of the last one. */
 function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * STARTS)) {
-  const { players, parameters } = chosen();
-  const needsSensors = players.includes("notcher");
-  if (needsSensors) parameters.sensing = "radar";
-  element("sensing").checked = parameters.sensing === "radar";
+  const ids = ["red-player", "blue-player", ...(element("size").value === "1" ? [] : ["wingmen"])];
+  const isAmong = (names) => ids.some((id) => names.includes(element(id).value));
+  if (isAmong(tables.wingPilots) && element("size").value === "1") element("size").value = 2;
+  if (isAmong(tables.sensorPilots)) element("sensing").checked = true;
+  const { players, wingmen, parameters } = chosen();
   if (players.every((player) => player === HUMAN) && parameters.sensing === "radar") {
     say("With sensors only one of you can fly: at one screen each would see the other's picture.");
     return;
   }
-  const { sensing, dimensions = 2 } = parameters;
-  const other = players.find((player) => policies[player] &&
-    (policies[player].sensing !== sensing || policies[player].dimensions !== dimensions));
+  const { sensing } = parameters;
+  const other = players.find((player) => policies[player] && policies[player].sensing !== sensing);
   if (other) {
-    const how = policies[other].dimensions !== dimensions ? "with height" : `${sensing === "radar" ? "without" : "with"} sensors`;
+    const how = `${sensing === "radar" ? "without" : "with"} sensors`;
     say(`${other} was trained ${how} and cannot fly in another game. Choose another player.`);
     return;
   }
-  take(new Session(core, { players, policies, seed: 0, engagement, parameters }));
+  take(new Session(core, { players, wingmen, policies, seed: 0, engagement, parameters }));
 }
 
 /** Starts a lesson's fight, and shows its players in the sidebar. */
 function beginLesson({ players, parameters, engagement }) {
-  SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
+  showPlayers({ players });
   element("sensing").checked = parameters.sensing === "radar";
   settings.view = "plane";
   take(new Session(core, { players, policies, engagement, parameters }));
@@ -98,19 +101,39 @@ function take(next) {
   hands.lever = undefined;
   hands.letGo();
   [rewinding, counted, overSince, daily] = [false, null, 0, null];
-  const [human] = session.humans;
-  lookout = human === undefined ? null : new Lookout(human, tables.debrief.tooLate);
+  const { sim, humans: [human = 0] } = session;
   settings.picture = "truth";
+  Object.assign(settings, { fighter: human, trails: sim.isTeam ? "fading" : "whole", aims: session.humans.length > 0 });
+  shownFighter = human;
+  watch();
   renew();
   showLadder();
   views ??= new Views(fights, settings);
-  element("status").tBodies[0].replaceChildren(); // fights with height have more rows
-  status = new Status(element("status"), element("range-line"), fights, settings);
-  element("height").checked = session.sim.hasHeight;
-  element("types").hidden = !session.sim.hasHeight;
-  settings.fighter = human ?? 0;
+  element("status").replaceWith(statusTable.cloneNode(true)); // the rows differ between games
+  const Table = sim.isTeam ? Roster : Status;
+  status = new Table(element("status"), element("range-line"), fights, settings, (number) => { settings.fighter = number; });
+  showChoices({ size: Math.max(...sim.sizes), dimensions: sim.hasHeight ? 3 : 2 });
   views.reset();
   say("");
+}
+
+/** Looks out from the fighter of the first human, if there is one. */
+function watch() {
+  const [human] = session.humans;
+  if (lookout?.fight === session.fight && lookout.seat === human) return;
+  lookout = human === undefined ? null : Object.assign(new Lookout(human, tables.debrief.tooLate), { fight: session.fight });
+  hands.lever = undefined;
+}
+
+/** Heeds, in teams, the choice of a fighter by a click: of the human's side to fly it, of the other side to aim at it. */
+function heedChoice() {
+  const { fighter } = settings;
+  const [human] = session.humans;
+  if (fighter === shownFighter || !session.sim.isTeam) return;
+  shownFighter = fighter;
+  if (human === undefined || session.isOver) return;
+  if (session.sim.sideOf(fighter) !== session.sim.sideOf(human)) session.aim(human, fighter);
+  else if (!isDead(session.fight.fighters[fighter], session.fight.now)) session.change(human, fighter);
 }
 
 /** Updates each side's knowledge. While the fight goes on, a single human sees what the sensors show. */
@@ -121,7 +144,7 @@ function renew() {
     if (fight.radar) fights[name] = fight.knownTo(seat);
     else delete fights[name];
   });
-  if (fight.radar && humans.length === 1 && !session.isOver) settings.picture = SEATS[humans[0]];
+  if (fight.radar && humans.length === 1 && !session.isOver) settings.picture = SEATS[session.sim.sideOf(humans[0])];
 }
 
 function say(words) {
@@ -130,6 +153,7 @@ function say(words) {
 
 function frame(now, before) {
   const seconds = Math.max(now - before, 0) / 1000;
+  heedChoice();
   if (rewinding) rewind(seconds);
   else if (lessons.isWaiting) {
     if (hands.isMoving) lessons.goOn();
@@ -142,9 +166,15 @@ function frame(now, before) {
   checkLinked();
   lessons.look(session, seconds);
   renew();
-  lookout?.look(session.fight, fights[session.fight.radar ? SEATS[lookout.seat] : "truth"]);
+  watch();
+  lookout?.look(session.fight, knownTo(lookout.seat));
   draw();
   requestAnimationFrame((next) => frame(next, now));
+}
+
+/** Returns the fight as a fighter's side knows it. */
+function knownTo(number) {
+  return fights[session.fight.radar ? SEATS[session.sim.sideOf(number)] : "truth"];
 }
 
 function rewind(seconds) {
@@ -162,9 +192,10 @@ function rewind(seconds) {
 function count() {
   const [human, ...others] = session.humans;
   const { outcome: [outcome] } = session.sim.read("engagement");
-  const result = outcome === 3 ? 1 : outcome - 1 === human ? 0 : 2;
+  const side = human === undefined ? 0 : session.sim.sideOf(human);
+  const result = outcome === 3 ? 1 : outcome - 1 === side ? 0 : 2;
   const isCounted = human !== undefined && !others.length && !session.record.length && !lessons.isFlown;
-  counted = { result, opponent: isCounted ? session.players[1 - human] : null };
+  counted = { result, opponent: isCounted ? session.players[1 - side] : null };
   note(1);
   showOutcome(result);
 }
@@ -173,25 +204,27 @@ function note(times) {
   const { result, opponent } = counted;
   if (!opponent) return;
   score[result] += times;
-  ladder.note(opponent, result, times);
+  if (!session.sim.isTeam) ladder.note(opponent, result, times);
   showLadder();
 }
 
 /** Fills the box about the end of a fight: result, debriefing, and the neighbours on the ladder. */
 function showOutcome(result) {
-  const { fight, humans: [human, ...others], players } = session;
+  const { fight, sim, humans: [human, ...others], players } = session;
   const isAlone = human !== undefined && !others.length;
-  const words = isAlone ? ["You win", fight.outcome, "You lose"][result] : fight.outcome;
+  const left = sim.isTeam ? fight.outcome.replace(/^\w+ wins/, "") : ""; // such as ", 2 of 4 left"
+  const words = isAlone ? [`You win${left}`, fight.outcome, `You lose${left}`][result] : fight.outcome;
   setText(element("outcome-words"), words);
   const lines = isAlone ? debrief(fight, human, lookout.checks, tables.debrief) : [];
-  const opponent = players[1 - human];
+  const opponent = isAlone ? players[1 - sim.sideOf(human)] : undefined;
   if (opponent === "champion" && result === 0) lines.push("You have beaten the champion: the end of the ladder.");
   showLines(element("debrief"), lines.map((line) => [["", line]]));
   if (daily) daily.words = dailyResult(daily.day, daily.tries, session, result);
   element("copy-result").hidden = !daily;
   const [easier, harder] = isAlone ? ladder.around(opponent) : [null, null];
-  showRung("easier", "Easier", easier);
-  showRung("harder", "Harder", harder);
+  const fitting = (name) => (policies[name] && sim.isTeam ? null : name); // the ladder's champion flies alone
+  showRung("easier", "Easier", fitting(easier));
+  showRung("harder", "Harder", fitting(harder));
 }
 
 function showRung(id, words, name) {
@@ -225,10 +258,7 @@ function meetOpponent(name) {
   const other = red.value !== HUMAN && blue.value === HUMAN ? red : blue;
   if (other === blue) red.value = HUMAN;
   other.value = name;
-  if (policies[name]) {
-    element("sensing").checked = policies[name].sensing === "radar";
-    element("height").checked = policies[name].dimensions === 3;
-  }
+  adoptGame(name);
   document.body.classList.remove("with-sidebar");
   startFight();
 }
@@ -254,9 +284,10 @@ function draw() {
 function drawCommands(time) {
   const [human] = session.humans;
   element("launch-line").hidden = human === undefined;
+  element("team").hidden = human === undefined || !session.sim.isTeam || session.isOver;
   if (human === undefined) return false;
-  const known = fights[session.fight.radar ? SEATS[human] : "truth"];
-  const { words, isGood } = aimOf(session, known, human, time, tables.debrief.zones, lookout.hits);
+  if (session.sim.isTeam) drawTeam(human);
+  const { words, isGood } = aimOf(session, knownTo(human), human, time, tables.debrief.zones, lookout.hits);
   setText(element("launch-line"), words);
   element("trigger").classList.toggle("good", isGood);
   const { ammo, throttle } = session.fight.states(time)[human];
@@ -267,10 +298,30 @@ function drawCommands(time) {
   return isGood;
 }
 
-/** Draws the present view; the graph is of the shown side, of the human, or of red. */
-function drawView(time) {
+/** Shows the target of a human's fighter, and the fighter that the human may change to. */
+function drawTeam(human) {
+  const { fight: { callsigns }, sim } = session;
+  const { alive } = sim.read("fighter");
+  const target = session.targetOf(human);
+  const next = nextAfter(sim.membersOf(sim.sideOf(human)).filter((number) => alive[number]), human);
+  setText(element("aim"), target === undefined ? "No target" : `Target: ${callsigns[target]}`);
+  setText(element("change"), next === undefined || next === human ? `You fly ${callsigns[human]}` : `Fly ${callsigns[next]}`);
+  element("change").disabled = next === undefined || next === human;
+}
+
+/** Returns the fighter in the middle of the views: a human's of the shown side, else the one chosen or the side's first. */
+function fighterInView() {
+  const { sim, humans, isOver } = session;
   const { side } = fights[settings.picture];
-  settings.fighter = side ?? session.humans[0] ?? settings.fighter;
+  const isFree = !humans.length || (isOver && sim.isTeam);
+  if (isFree && (side === undefined || sim.sideOf(settings.fighter) === side)) return settings.fighter;
+  const shown = side ?? sim.sideOf(humans[0]);
+  return humans.find((number) => sim.sideOf(number) === shown) ?? sim.membersOf(shown)[0];
+}
+
+/** Draws the present view; the graph is of the fighter in its middle. */
+function drawView(time) {
+  settings.fighter = shownFighter = fighterInView();
   const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.fighter], time);
   setText(element("view"), `View: ${settings.view === "spacetime" ? "space-time" : "from above"}`);
   const lines = views.draw(time, overSince, isAhead);
@@ -298,12 +349,12 @@ function cyclePicture() {
   else settings.picture = order[(order.indexOf(settings.picture) + 1) % order.length];
 }
 
-/** Gives a seat to a human in the middle of the fight. */
-function takeOver(seat) {
-  if (session.players[seat] === HUMAN || session.isOver) return;
-  const next = session.handOver(seat, HUMAN);
-  take(next);
-  say(`You fly ${SEATS[seat]} from here on.`);
+/** Gives a side to a human in the middle of the fight. */
+function takeOver(side) {
+  if (session.players[side] === HUMAN || session.isOver) return;
+  take(session.handOver(side));
+  const number = session.humans.find((human) => session.sim.sideOf(human) === side);
+  say(`You fly ${session.fight.callsigns[number]} from here on.`);
 }
 
 /** Shows or hides the help; the fight is paused meanwhile. */
@@ -335,6 +386,8 @@ const BUTTONS = {
   "outcome-next": flyNext,
   "easier": () => meetOpponent(element("easier").value),
   "harder": () => meetOpponent(element("harder").value),
+  "aim": () => session.aimNext(session.humans[0]),
+  "change": () => session.change(session.humans[0]),
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
@@ -398,7 +451,11 @@ function listenToAll() {
   });
   window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
   const types = TYPE_CHOICES.map(({ id }) => id);
-  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing", "height", ...types]) {
+  for (const id of ["red-player", "blue-player", "wingmen"]) {
+    element(id).addEventListener("change", () => adoptGame(element(id).value));
+  }
+  const fields = ["size", "red-player", "blue-player", "wingmen", "start-range", "off-nose", "ammunition", "sensing", "height"];
+  for (const id of [...fields, ...types]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
@@ -413,8 +470,9 @@ function listenToAll() {
 
 function fillPlayers() {
   const pilots = Object.keys(tables.controllers).filter((name) => name !== "agent");
-  const players = [HUMAN, ...Object.keys(policies), ...pilots];
-  for (const [id, first] of [["red-player", HUMAN], ["blue-player", ladder.first]]) {
+  const others = [...Object.keys(policies), ...pilots];
+  for (const [id, first] of [["red-player", HUMAN], ["blue-player", ladder.first], ["wingmen", tables.wingmen]]) {
+    const players = id === "wingmen" ? others : [HUMAN, ...others];
     element(id).replaceChildren(...players.map((name) => new Option(name, name, false, name === first)));
   }
 }

@@ -35,23 +35,21 @@ function parametersText(parameters, integers) {
   return `{${names.map((name) => `"${name}": ${text(name, parameters[name])}`).join(", ")}}`;
 }
 
-/** Packs controls [decision][seat][control], ordered by control. */
+/** Packs controls [decision][fighter][control], ordered by fighter and control. */
 function packControls(controls) {
   const columns = [];
-  for (let seat = 0; seat < FIGHTERS; seat += 1) {
-    for (let control = 0; control < (controls[0]?.[seat].length ?? 0); control += 1) {
-      columns.push(controls.map((row) => row[seat][control]));
-    }
-  }
+  (controls[0] ?? []).forEach((given, fighter) => given.forEach((_, control) => {
+    columns.push(controls.map((row) => row[fighter][control]));
+  }));
   return new Uint8Array(new Float32Array(columns.flat()).buffer);
 }
 
-/** Unpacks the controls of a number of decisions, `count` of each fighter. */
-function unpackControls(bytes, decisions, count) {
-  if (bytes.length !== 4 * FIGHTERS * count * decisions) throw new Error("The controls are damaged.");
+/** Unpacks the controls of a number of decisions, `count` of each of some fighters. */
+function unpackControls(bytes, decisions, fighters, count) {
+  if (bytes.length !== 4 * fighters * count * decisions) throw new Error("The controls are damaged.");
   const values = new Float32Array(bytes.slice().buffer);
   const at = (seat, control, decision) => values[(seat * count + control) * decisions + decision];
-  return Array.from({ length: decisions }, (_, decision) => SEATS.map((_name, seat) => (
+  return Array.from({ length: decisions }, (_, decision) => Array.from({ length: fighters }, (_name, seat) => (
     Array.from({ length: count }, (_number, control) => at(seat, control, decision)))));
 }
 
@@ -65,6 +63,22 @@ function controlCount({ dimensions = 2 }) {
   return (CONTROL_NAMES[dimensions] ?? CONTROL_NAMES[2]).length;
 }
 
+/** Returns the names of red and blue; a human's has the wingmen after a comma, as in `puffer play`. */
+function sideNames({ players, wingmen, sim }) {
+  return players.map((player, side) => (sim.sizes[side] > 1 && player === HUMAN ? `${player}, ${wingmen[side]}` : player));
+}
+
+/** Returns the players of red and blue in a replay and the wingmen of each human, by the names of the sides. */
+function playersOf({ pilots, names, parameters }, { wingmen: usual }) {
+  const [red] = sizesOf(parameters);
+  const sides = [pilots.slice(0, red), pilots.slice(red)];
+  const flown = names.map((name) => name.split(", "));
+  return {
+    players: sides.map((ofSide, side) => (ofSide.includes("agent") ? flown[side][0] : ofSide[0])),
+    wingmen: flown.map(([player, wingman]) => (player === HUMAN && wingman) || usual),
+  };
+}
+
 /** Returns the bytes of a replay file of a session up to now. */
 async function writeReplay(session) {
   const { tables } = session.core;
@@ -73,10 +87,10 @@ async function writeReplay(session) {
   const encode = (words) => new TextEncoder().encode(words);
   const digest = await sha256(encode(text));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const { controls, seed, engagement, pilots, players } = session;
+  const { controls, seed, engagement, pilots } = session;
   const header = {
     package: tables.version, rules_version: tables.rules, parameters: null, seed, engagement,
-    episode: 0, pilots, names: players, decisions: controls.length, hash_interval: HASH_INTERVAL,
+    episode: 0, pilots, names: sideNames(session), decisions: controls.length, hash_interval: HASH_INTERVAL,
     outcome: outcomeWords(session.sim), meta: {}, parameters_hash: hex,
   };
   const line = JSON.stringify(header).replace('"parameters":null', `"parameters": ${text}`);
@@ -105,15 +119,15 @@ async function readReplay(bytes, tables) {
     throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
   }
   if (hasSystems(header.parameters)) throw new Error("The replay has emission control or chaff, which this page does not fly.");
-  if (header.pilots.length !== FIGHTERS) throw new Error("The replay is of teams; this page flies one against one.");
   const arrays = await inflate(body.subarray(end + 1));
   const count = controlCount(header.parameters);
-  const size = 4 * FIGHTERS * count * header.decisions;
+  const size = 4 * header.pilots.length * count * header.decisions;
   return {
-    players: header.pilots.map((pilot, seat) => (pilot === "agent" ? header.names[seat] : pilot)),
+    ...playersOf(header, tables),
+    pilots: header.pilots,
     seed: header.seed,
     engagement: header.engagement,
     parameters: header.parameters,
-    record: unpackControls(arrays.subarray(0, size), header.decisions, count),
+    record: unpackControls(arrays.subarray(0, size), header.decisions, header.pilots.length, count),
   };
 }

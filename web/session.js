@@ -1,5 +1,7 @@
 // A fight that humans may fly in, whose time can be paused, scaled and rewound. A decision is a physics step, as in
 // replays/session.py with a human. Policies decide every `substeps` steps and hold their controls in between.
+//
+// In teams a human flies one fighter of a side, and may take over another. Pilots or a policy fly the others, its wingmen.
 
 const CONTROL_STEPS = 16; // of a human's rudder and throttle
 const HUMAN = "human";
@@ -26,33 +28,49 @@ class Random {
 
 class Session {
   /**
-   * `players`: red and blue, each HUMAN, a pilot's name or a policy's name. `policies`: networks by
-   * name. `parameters`: those that differ from the defaults. `record`: controls [decision][seat] to
-   * fly again before anything else; null for a seat whose pilot or policy decides anew.
+   * `players`: red and blue, each HUMAN, a pilot's name or a policy's name. `wingmen`: in teams the pilot or policy
+   * that flies the other fighters of each human's side. `policies`: networks by name. `parameters`: those that differ
+   * from the defaults. `record`: controls [decision][fighter] to fly again before anything else; null for a fighter whose
+   * pilot or policy decides anew. `pilots`: of each fighter, if they are not those of the players.
    */
-  constructor(core, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
+  constructor(core, { players, wingmen, policies, seed = 0, engagement = 0, parameters = {}, record = [], pilots }) {
     const { controllers, defaults } = core.tables;
     Object.assign(this, { core, players, policies, seed, engagement, record });
+    this.wingmen = wingmen ?? SEATS.map(() => core.tables.wingmen);
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`There is no seed ${seed}.`);
     this.parameters = { substeps: 1, ...parameters };
     this.hold = this.parameters.substeps === 1 ? defaults.substeps : 1; // decisions of an action
-    this.pilots = players.map((player) => (Object.hasOwn(controllers, player) ? player : "agent"));
+    this.pilots = pilots ?? sizesOf(parameters).flatMap((size, side) => (
+      Array.from({ length: size }, () => (Object.hasOwn(controllers, players[side]) ? players[side] : "agent"))));
     this.sim = new Simulation(core, seed, this.pilots, this.parameters);
     this.sim.start(engagement, 0);
     this.decision = this.sim.parameters.physics_dt * this.sim.parameters.substeps; // s
-    this.fight = new LiveFight(this.sim, players);
+    this.humans = [0, 1].filter((side) => players[side] === HUMAN).map((side) => this.sim.membersOf(side)[0]);
+    this.hasChanged = false; // if a human has left a fighter for another
+    this.targets = new Map(); // the enemies that humans have chosen, by fighter
+    this.crews = this._makeCrews();
+    this.fight = new LiveFight(this.sim, players, (number) => (this.humans.includes(number) ? this.targetOf(number) : undefined));
     this.random = new Random(seed * 1000003 + engagement);
     this.columns = Object.fromEntries(this.sim.controls.map((name, column) => [name, column]));
     const throttle = this.sim.read("fighter").throttle;
-    this.commands = SEATS.map(() => this.sim.controls.map(() => 0));
+    this.commands = this.pilots.map(() => this.sim.controls.map(() => 0));
     this.commands.forEach((row, seat) => { row[this.columns.throttle] = throttle[seat]; });
     Object.assign(this, { controls: [], hashes: [this.sim.fightHash], marks: [], due: 0 });
     Object.assign(this, { paused: false, timeScale: 1 });
     this._setMark();
   }
 
-  get humans() {
-    return [0, 1].filter((seat) => this.players[seat] === HUMAN);
+  /** Returns the crews of the fighters beside humans, by side; pilots fly them, since a policy needs no crew. */
+  _makeCrews() {
+    const { core, players, wingmen, sim } = this;
+    const hasCrew = (side) => sim.sizes[side] > 1 && players[side] === HUMAN && Object.hasOwn(core.tables.controllers, wingmen[side]);
+    return [0, 1].map((side) => (hasCrew(side) ? new Crew(this, wingmen[side]) : null));
+  }
+
+  /** Returns the player of a fighter at present. */
+  playerOf(number) {
+    const side = this.sim.sideOf(number);
+    return this.players[side] === HUMAN && !this.humans.includes(number) ? this.wingmen[side] : this.players[side];
   }
 
   get isOver() {
@@ -70,6 +88,7 @@ class Session {
   }
 
   destroy() {
+    this.crews.forEach((crew) => crew?.destroy());
     this.fight.destroy();
     this.sim.destroy();
   }
@@ -93,9 +112,39 @@ class Session {
     this.commands[seat][this.columns.throttle] = inSteps(throttle, 0);
   }
 
-  /** Commands a launch; of a load the first type that is left is launched. */
+  /** Commands a launch, in teams at the target; of a load the first type that is left is launched. */
   fire(seat) {
-    this.commands[seat][this.columns.fire] = Math.max(stocksOf(this.sim.read("fighter"), seat).findIndex(Boolean), 0) + 1;
+    const { sim } = this;
+    this.commands[seat][this.columns.fire] = sim.isTeam ? shotAt(enemiesOf(sim, seat), this.targetOf(seat))
+      : Math.max(stocksOf(sim.read("fighter"), seat).findIndex(Boolean), 0) + 1;
+  }
+
+  /** Returns the enemy of a fighter's shots: the chosen one while it is known, else that nearest the nose; or undefined. */
+  targetOf(number) {
+    const { sim } = this;
+    if (!sim.isTeam) return 1 - number;
+    const chosen = this.targets.get(number);
+    return enemiesOf(sim, number).includes(chosen) ? chosen : nearestNose(sim, number);
+  }
+
+  /** Chooses the enemy of a fighter's shots. */
+  aim(number, enemy) {
+    this.targets.set(number, enemy);
+  }
+
+  /** Chooses the next enemy that a fighter knows. */
+  aimNext(number) {
+    this.aim(number, nextAfter(enemiesOf(this.sim, number).sort((a, b) => a - b), this.targetOf(number)));
+  }
+
+  /** Gives a fighter of a human's side to the human, by default the next living one; a wingman flies on the one left. */
+  change(human, fighter) {
+    const { alive } = this.sim.read("fighter");
+    const next = fighter ?? nextAfter(this.sim.membersOf(this.sim.sideOf(human)).filter((number) => alive[number]), human);
+    if (next === undefined || next === human) return;
+    this.humans = this.humans.map((number) => (number === human ? next : number));
+    this.hasChanged = true;
+    for (const number of [human, next]) this.commands[number][this.columns.fire] = 0;
   }
 
   scaleTime(steps) {
@@ -114,15 +163,17 @@ class Session {
     if (this.isOver) this.due = 0;
   }
 
-  /** Flies one decision: as recorded, or with the humans' and the policies' commands. */
-  step() {
+  /** Flies one decision: as recorded or given [fighter], or with the humans', the policies' and the crews' commands. */
+  step(given = null) {
     const recorded = this.record[this.controls.length] ?? [];
-    const isGiven = recorded.length > 0 && recorded.every(Boolean);
-    if (!isGiven && this.controls.length % this.hold === 0) this._askPolicies();
-    recorded.forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
+    const isWhole = recorded.length > 0 && recorded.every(Boolean);
+    if (!isWhole && this.controls.length % this.hold === 0) this._askPolicies();
+    if (!isWhole) this._askCrews();
+    (given ?? recorded).forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
     const before = this.sim.read("fighter");
+    const orders = this.pilots.map((pilot, seat) => (this.sim.isTeam && pilot !== "agent" ? enemiesOf(this.sim, seat) : []));
     this.sim.step(this.commands);
-    this.controls.push(this._flown(before));
+    this.controls.push(this._flown(before, orders));
     if (this.controls.length % HASH_INTERVAL === 0) this.hashes.push(this.sim.fightHash);
     this.fight.note();
     this.commands.forEach((row) => { row[this.columns.fire] = 0; });
@@ -130,10 +181,11 @@ class Session {
   }
 
   /** Returns the controls of the decision just flown, with those of pilots, so that a human can take over anywhere. */
-  _flown(before) {
+  _flown(before, orders) {
     const after = this.sim.read("fighter");
     return this.commands.map((row, seat) => {
       if (this.pilots[seat] === "agent") return row.map(Math.fround);
+      if (this.sim.isTeam) return pilotControls(this.sim.controls, after, seat, orders[seat]);
       const [earlier, left] = [before, after].map((states) => stocksOf(states, seat));
       const launched = 1 + left.findIndex((count, type) => count < earlier[type]); // its type, from 1; 0 for none
       return this.sim.controls.map((name) => (name === "fire" ? launched : after[`${name}_command`][seat]));
@@ -141,13 +193,21 @@ class Session {
   }
 
   _askPolicies() {
-    const policies = this.players.map((player) => this.policies[player]);
+    const policies = this.pilots.map((pilot, number) => (pilot === "agent" ? this.policies[this.playerOf(number)] : undefined));
     if (!policies.some(Boolean)) return;
     const observations = this.sim.observe();
     policies.forEach((policy, seat) => {
       if (!policy) return;
       const noise = this.sim.controls.map(() => this.random.next());
-      this.commands[seat] = controlsOf(policy.act(observations[seat], noise));
+      this.commands[seat] = controlsOf(policy.act(observations[seat], noise), this.sim.isTeam);
+    });
+  }
+
+  _askCrews() {
+    this.crews.forEach((crew, side) => {
+      if (!crew) return;
+      const fighters = this.sim.membersOf(side).filter((number) => !this.humans.includes(number));
+      crew.commands(this.sim, fighters).forEach((row, i) => { this.commands[fighters[i]] = row; });
     });
   }
 
@@ -164,18 +224,25 @@ class Session {
     this.controls = flown.slice(0, mark.decisions);
     this.hashes.splice(1 + Math.floor(mark.decisions / HASH_INTERVAL));
     this.due = 0;
-    for (const given of flown.slice(mark.decisions, target)) {
-      this.humans.forEach((seat) => { this.commands[seat] = [...given[seat]]; });
-      this.step();
-    }
+    this.crews.forEach((crew, side) => crew?.restore(mark.crews[side]));
+    for (const given of flown.slice(mark.decisions, target)) this.step(given);
   }
 
-  /** Returns the same fight with another player, a human or a policy, in a seat from now on. */
-  handOver(seat, player) {
-    const { core, policies, seed, engagement, parameters, controls: record } = this;
-    const players = this.players.map((present, other) => (other === seat ? player : present));
-    const session = new Session(core, { players, policies, seed, engagement, parameters, record });
+  /** Returns the same fight flown by a human on a side from now on, in teams with the side's last player as wingmen. */
+  handOver(side) {
+    const { core, policies, seed, engagement, parameters, sim, controls: record } = this;
+    const exchanged = (values, value) => values.map((present, other) => (other === side ? value : present));
+    const isKnown = [policies, core.tables.controllers].some((names) => Object.hasOwn(names, this.players[side]));
+    const session = new Session(core, {
+      players: exchanged(this.players, HUMAN),
+      wingmen: isKnown ? exchanged(this.wingmen, this.players[side]) : this.wingmen,
+      pilots: this.pilots.map((pilot, number) => (sim.sideOf(number) === side ? "agent" : pilot)),
+      policies, seed, engagement, parameters, record,
+    });
     while (session.isReplayed) session.step();
+    session.hasChanged = this.hasChanged;
+    session.humans = session.humans.map((number) => this.humans.find((own) => sim.sideOf(own) === sim.sideOf(number)) ?? number);
+    session.humans.filter((number) => !sim.read("fighter").alive[number]).forEach((number) => session.change(number));
     return session;
   }
 
@@ -186,8 +253,14 @@ class Session {
       fight: this.fight.mark(),
       random: this.random.state,
       commands: this.commands.map((row) => [...row]),
+      crews: this.crews.map((crew) => crew?.snapshot()),
     });
   }
+}
+
+/** Returns the number after another one in a rising list, or the first. */
+function nextAfter(numbers, number) {
+  return numbers.find((other) => other > number) ?? numbers[0];
 }
 
 /** Returns the numbers of missiles that a seat has left, by type; in the plane there is one type. */

@@ -25,13 +25,15 @@ async function open(file) {
 /** Flies a recorded fight again. */
 function again(recorded) {
   take(new Session(core, { ...recorded, policies }));
-  showPlayers(recorded.players);
+  showPlayers(recorded);
   say("A recorded fight: it flies as it went. Red or Blue of “Take over” lets you change it.");
 }
 
 /** Shows the players of a fight in the sidebar. */
-function showPlayers(players) {
+function showPlayers({ players, wingmen }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
+  const human = players.indexOf(HUMAN);
+  if (wingmen) element("wingmen").value = wingmen[Math.max(human, 0)];
 }
 
 /** Flies against a policy of the player. */
@@ -39,8 +41,7 @@ function meet(name, network) {
   policies[name] = new Network(core, network);
   for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
   element("blue-player").value = name;
-  element("sensing").checked = network.sensing === "radar";
-  element("height").checked = network.dimensions === 3;
+  adoptGame(name);
   startFight();
   if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
 }
@@ -70,7 +71,7 @@ async function share() {
 /** Flies the fight of a day, the same for all. */
 function startDaily(day) {
   const { players, engagement, parameters } = dailyFight(day);
-  showPlayers(players);
+  showPlayers({ players });
   element("start-range").value = parameters.start_range_min / 1000;
   element("sensing").checked = false;
   document.body.classList.remove("with-sidebar");
@@ -87,7 +88,7 @@ function readAddress() {
     else if (linked?.record.length) again(linked);
     else if (linked) {
       take(new Session(core, { ...linked, policies }));
-      showPlayers(linked.players);
+      showPlayers(linked);
       say("A linked start: fly it.");
     }
   } catch (error) {

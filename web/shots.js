@@ -22,25 +22,25 @@ class FlyOuts {
     this.sims.forEach((sim) => sim.destroy());
   }
 
-  /** Returns the simulation of a side's shots; in it red fires at blue. */
-  _simOf(side, kind) {
-    const key = `${side} ${kind}`;
+  /** Returns the simulation of a fighter's shots at an enemy; in it red fires at blue. */
+  _simOf([shooter, target], kind) {
+    const types = { red_missile: this.flown[shooter].missiles[kind], blue_aircraft: this.flown[target].aircraft };
+    const key = `${types.red_missile} ${types.blue_aircraft}`;
     if (!this.sims.has(key)) {
       const game = Object.fromEntries(OF_SHOTS.map((name) => [name, this.parameters[name]]));
       game.physics_dt = Math.max(game.physics_dt, LEAST_STEP);
-      const types = { red_missile: this.flown[side].missiles[kind], blue_aircraft: this.flown[1 - side].aircraft };
       this.sims.set(key, new Simulation(this.core, 0, ["agent", "agent"], { ...game, ...types }));
     }
     return this.sims.get(key);
   }
 
   /**
-   * Returns for each shot, {bearing, range, evasion}, of a side's fighter at the enemy: 1 if it hits. The
+   * Returns for each shot, {bearing, range, evasion}, of the first fighter of a pair at the second: 1 if it hits. The
    * enemy is at that bearing and range, with its height, course and speed, and begins level.
    */
-  fly(side, own, enemy, shots, kind = 0) {
+  fly(pair, own, enemy, shots, kind = 0) {
     const { core } = this;
-    const { sim } = this._simOf(side, kind);
+    const { sim } = this._simOf(pair, kind);
     const size = core.wasm.web_shot_numbers();
     const numbers = core.floats(core.scratch, size * shots.length);
     const whole = core.ints(core.scratch, size * shots.length);
@@ -56,29 +56,29 @@ class FlyOuts {
   }
 
   /** Returns true or false by the enemy's evasion: if a missile that is fired now hits. */
-  hits(side, own, enemy, kind) {
+  hits(pair, own, enemy, kind) {
     const [bearing, range] = [Math.atan2(enemy.y - own.y, enemy.x - own.x), Math.hypot(enemy.x - own.x, enemy.y - own.y)];
     const shots = Array.from({ length: EVASIONS }, (_, evasion) => ({ bearing, range, evasion }));
-    return Array.from(this.fly(side, own, enemy, shots, kind), Boolean);
+    return Array.from(this.fly(pair, own, enemy, shots, kind), Boolean);
   }
 
   /** Yields after every AT_ONCE shots, and returns a launch zone: R_aero and R_NEZ on all bearings from the nose [m]. */
-  * zone(side, own, enemy) {
+  * zone(pair, own, enemy) {
     const turns = Array.from({ length: FLOWN_BEARINGS }, (_, i) => (2 * Math.PI * i) / FLOWN_BEARINGS);
     const evasions = Array.from({ length: EVASIONS }, (_, evasion) => evasion);
-    const aero = yield* this._edge(side, own, enemy, turns, turns.map(() => FARTHEST), [0]);
-    return [aero, yield* this._edge(side, own, enemy, turns, aero, evasions)];
+    const aero = yield* this._edge(pair, own, enemy, turns, turns.map(() => FARTHEST), [0]);
+    return [aero, yield* this._edge(pair, own, enemy, turns, aero, evasions)];
   }
 
   /** Finds by halving the ranges within which a shot hits against all of these evasions, up to `farthest`. */
-  * _edge(side, own, enemy, turns, farthest, evasions) {
+  * _edge(pair, own, enemy, turns, farthest, evasions) {
     const [near, far] = [turns.map(() => 0), [...farthest]];
     for (let round = 0; round < HALVINGS; round += 1) {
       const shots = turns.flatMap((turn, i) => evasions.map((evasion) => (
         { bearing: own.heading + turn, range: (near[i] + far[i]) / 2, evasion })));
       const hits = [];
       for (let first = 0; first < shots.length; first += AT_ONCE) {
-        hits.push(...this.fly(side, own, enemy, shots.slice(first, first + AT_ONCE)));
+        hits.push(...this.fly(pair, own, enemy, shots.slice(first, first + AT_ONCE)));
         yield null;
       }
       turns.forEach((_, i) => {
@@ -93,35 +93,45 @@ class FlyOuts {
 /** The launch zones of a fight with height. Each picture flies a part of the shots, so they are some seconds old. */
 class FlownZones {
   constructor(flyOuts, fightNow) {
-    Object.assign(this, { flyOuts, fightNow, found: [null, null], search: null, seat: 1, debt: 0 });
+    Object.assign(this, { flyOuts, fightNow, debt: 0 });
+    this._begin([]);
   }
 
-  /** Returns R_aero and R_NEZ around a seat's state, [{x, y} …] each; none without a missile or before they are found. */
-  at(time, seat, own) {
+  _begin(pair) {
+    Object.assign(this, { pair, found: [null, null], search: null, place: 1 });
+  }
+
+  /**
+   * Returns R_aero and R_NEZ around the state of one of a pair, by its place in it, [{x, y} …] each; none without a
+   * missile or before they are found.
+   */
+  at(time, pair, place, own) {
     const fight = this.fightNow();
     const states = fight.states(time);
-    const isBlind = states.some(({ tracked }) => tracked === false);
-    if (own.ammo === 0 || isBlind || fight.fighters.some((fighter) => isDead(fighter, time))) return [];
-    this._advance(states);
-    return (this.found[seat] ?? []).map((ranges) => ranges.map((range, i) => {
+    const isBlind = pair.some((number) => states[number].tracked === false);
+    if (own.ammo === 0 || isBlind || pair.some((number) => isDead(fight.fighters[number], time))) return [];
+    if (pair.join() !== this.pair.join()) this._begin(pair);
+    this._advance(pair.map((number) => states[number]));
+    return (this.found[place] ?? []).map((ranges) => ranges.map((range, i) => {
       const angle = own.heading + (2 * Math.PI * i) / ranges.length;
       return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
     }));
   }
 
-  /** Goes on with the search, of one seat after the other. */
+  /** Goes on with the search, of one fighter of the pair after the other. */
   _advance(states) {
     this.debt = Math.max(this.debt - BUDGET, 0); // ms that the last time took too long
     if (this.debt) return;
     const begin = performance.now();
     do {
       if (!this.search) {
-        this.seat = 1 - this.seat;
-        this.search = this.flyOuts.zone(this.seat, states[this.seat], states[1 - this.seat]);
+        this.place = 1 - this.place;
+        const turned = (values) => [values[this.place], values[1 - this.place]];
+        this.search = this.flyOuts.zone(turned(this.pair), ...turned(states));
       }
       const { done, value } = this.search.next();
       if (done) {
-        this.found[this.seat] = value;
+        this.found[this.place] = value;
         this.search = null;
       }
       this.debt = performance.now() - begin;

@@ -94,26 +94,28 @@ function setTypes(core, game) {
   }));
 }
 
-/** Returns the parameters of a game with the types that a fight has drawn, without their factors; none in the plane. */
-function flownTypes(sim) {
+/** Returns the parameters of a game with the types that red's and blue's fighters have drawn, without factors; none in the plane. */
+function flownTypes(sim, pair = [0, 1]) {
   if (!sim.hasHeight) return {};
+  const drawn = drawnTypes(sim);
   const ofSide = ({ aircraft, missiles: [missile] }, side) => ({
     [`${SEATS[side]}_aircraft`]: aircraft,
     ...(sim.game.loads[side].length ? {} : { [`${SEATS[side]}_missile`]: missile }),
   });
-  return Object.assign({ aircraft_spread: 0, missile_spread: 0 }, ...drawnTypes(sim).map(ofSide));
+  return Object.assign({ aircraft_spread: 0, missile_spread: 0 }, ...pair.map((number, side) => ofSide(drawn[number], side)));
 }
 
-/** Returns what each side of a fight flies: {aircraft, missiles: names of its load's types, burns: motor times [s]}. */
+/** Returns what each fighter flies: {aircraft, missiles: names of its load's types, burns: motor times [s]}. */
 function drawnTypes(sim) {
   const { core, game } = sim;
   const { engagement: [engagement], episode: [episode] } = sim.read("engagement");
   core.wasm.mr_draw_types(sim.sim, engagement, episode, core.scratch);
   const fieldAt = (name) => core.tables.types.missile.fields.findIndex(([field]) => field === name);
   const [burn, sustain] = ["burn_time", "sustain_time"].map(fieldAt);
-  return SEATS.map((_, side) => {
-    const [aircraft, missile] = core.ints(core.scratch + 4 * DRAWN * side, 2);
-    const factor = core.floats(core.scratch + 4 * DRAWN * side, DRAWN)[BURN_FACTOR];
+  return Array.from({ length: sim.fighters }, (_, number) => {
+    const side = sim.sideOf(number);
+    const [aircraft, missile] = core.ints(core.scratch + 4 * DRAWN * number, 2);
+    const factor = core.floats(core.scratch + 4 * DRAWN * number, DRAWN)[BURN_FACTOR];
     const missiles = game.loads[side].length ? game.loads[side].map(([type]) => type) : [missile];
     return {
       aircraft: game.aircraft.names[aircraft],

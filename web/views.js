@@ -1,5 +1,13 @@
 // The views of the page: from above, in fights with height with the view from the side, the graph, and the free camera.
 
+const FRAME = [[20, 12], [20, 20], [12, 20]]; // one corner around the target [px]
+
+/** Returns the line of a caption about the signs of teams, if a human flies. */
+function teamCaption(fight, { aims }) {
+  if (!fight.isTeam || !aims) return [];
+  return [[["", "You fly the fighter with a ring, and fire at the framed enemy. Click others to change either."]]];
+}
+
 class Views {
   constructor(fights, settings) {
     const nothing = () => {};
@@ -30,6 +38,17 @@ class Views {
     return "";
   }
 
+  /** Draws, in teams, the corners of a frame around the target of the human's shots. */
+  _frameTarget({ context, states, fight, colours: { star } }, placeOf) {
+    const target = fight.isTeam ? fight.targetOf(this.settings.fighter) : undefined;
+    if (target === undefined || states[target].known === false) return;
+    const at = placeOf(states[target]);
+    if (!at) return; // behind the camera
+    for (const [right, up] of [[1, 1], [1, -1], [-1, 1], [-1, -1]]) {
+      line(context, FRAME.map(([x, y]) => ({ x: at.x + right * x, y: at.y + up * y })), star, 1.5);
+    }
+  }
+
   /**
    * Draws the view of the settings, `since` seconds after the end; returns the lines of its caption. The
    * graph needs a fighter that lives.
@@ -48,11 +67,13 @@ class Views {
     if (hasSide) this.side.draw(time);
     if (view === "plane") {
       this.plane.draw(time + since);
-      return planeCaption(settings, this.plane.fight);
+      this._frameTarget(this.plane, (state) => this.plane.place(state));
+      return [...teamCaption(truth, settings), ...planeCaption(settings, this.plane.fight)];
     }
     if (view === "camera") {
       this.camera.draw(time);
-      return cameraCaption(settings, this.camera.fight);
+      this._frameTarget(this.camera, (state) => this.camera.place(this.camera._point(state)));
+      return [...teamCaption(truth, settings), ...cameraCaption(settings, this.camera.fight)];
     }
     this.graph.draw(time);
     return graphCaption(this.graph.scene(time), settings.fighter, this.graph.fight, time);

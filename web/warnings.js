@@ -7,7 +7,7 @@ const LOOK_INTERVAL = 0.2; // s of the fight between two looks at the space-time
 const HEIGHT_INTERVAL = 0.5; // the same with height, where shots are flown out, too
 
 /**
- * A seat's view of the missiles that fly at it. `checks` has {time, isOpen} for each look with such a
+ * A fighter's view of the missiles that fly at it. `checks` has {time, isOpen} for each look with such a
  * missile: if an escape to the left or to the right evades them all. With height `hits` has, by the enemy's evasion,
  * if a missile fired now hits it. `tooLate` is the advice if no escape is open.
  */
@@ -30,19 +30,22 @@ class Lookout {
       this.threats = [];
       return;
     }
-    const missiles = fight.graphs[this.seat].at().missiles.filter(({ target }) => target === this.seat);
+    const scene = fight.graphs[this.seat].at();
+    const missiles = scene.missiles.filter(({ target }) => target === scene.side);
     const isOpen = [0, 1].some((way) => missiles.every(({ escapeMiss }) => escapeMiss[way] > 0));
     this.checks.push({ time: now, isOpen });
-    this.threats = known.contacts ? heardThreats(known, this.own, now) : seenThreats(fight, this.own, missiles);
+    this.threats = known.contacts ? heardThreats(known, this.seat, this.own, now) : seenThreats(fight, this.own, missiles);
     this.threats.sort((a, b) => a.isOutrun - b.isOutrun || a.seconds - b.seconds);
     this.isTooLate = !known.contacts && !isOpen;
   }
 
   /** Returns the fly-outs of a missile fired now at the enemy as known; none that hits without a track. */
-  _judgeShot({ sim, flyOuts }, states) {
-    const enemy = states[1 - this.seat];
+  _judgeShot(fight, states) {
+    const { sim, flyOuts } = fight;
+    const target = fight.targetOf(this.seat);
+    if (target === undefined || states[target].tracked === false) return [false];
     const kind = Math.max(stocksOf(sim.read("fighter"), this.seat).findIndex(Boolean), 0);
-    return enemy.tracked === false ? [false] : flyOuts.hits(this.seat, this.own, enemy, kind);
+    return flyOuts.hits([this.seat, target], this.own, states[target], kind);
   }
 
   /** Returns {text, advice, isOutrun, seconds} about the most pressing missile; null if there is none. */
@@ -66,8 +69,8 @@ class Lookout {
 }
 
 /** Returns the missiles with a lock on the own fighter; their ranges are unknown. */
-function heardThreats(known, own, time) {
-  return known.warningsAt(known.side, time)
+function heardThreats(known, number, own, time) {
+  return known.warningsAt(number, time)
     .filter(({ seeker }) => seeker)
     .map(({ bearing }) => ({ bearing: offNose(bearing, own), seconds: Infinity, isOutrun: false }));
 }

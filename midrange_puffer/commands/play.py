@@ -74,7 +74,7 @@ class Options:
     )
     data_dir: str = option.data_dir()
     policy_name: str | None = option.policy_name()
-    browser: bool = option.flag("open the game in a browser, one against one; no other option")
+    browser: bool = option.flag("open the game in a browser, alone or in teams; no other option")
     seed: int = option.seed("seed of the starts and the policies' actions")
     greedy: bool = option.flag("policies take the likeliest action instead of drawing one")
     save: str | None = option.value(

@@ -5,15 +5,19 @@ from typing import Any
 import numpy as np
 
 from midrange_puffer.game.missions import without_mission
-from midrange_puffer.game.parameters import has_height, is_team, sizes_of
+from midrange_puffer.game.parameters import RADAR, has_height, is_team, sizes_of
+from midrange_puffer.game.readings import SOURCES, TRACKING
 from midrange_puffer.game.simulation import Simulation
 
 
 def enemies_of(sim: Simulation, fighter: int, env: int = 0) -> np.ndarray:
     """Returns the numbers of a fighter's living enemies, int [n], the nearest first.
 
-    Observations list the enemies in this order, and the fire control counts them in it.
+    Observations list the enemies in this order, and the fire control counts them in it. In teams
+    with sensors only enemies with a track count, by their believed places.
     """
+    if is_team(sim.parameters) and sim.parameters["sensing"] == RADAR:
+        return _tracked(sim, fighter, env)
     ranges, _ = _sight(sim, fighter, env)
     return _others(sim, fighter, env, ranges)
 
@@ -61,6 +65,21 @@ def first_type_left(sim: Simulation, fighter: int) -> int:
     if not has_height(sim.parameters):
         return 0
     return int((sim.ammo_by_type[0, fighter] > 0).argmax())
+
+
+def _tracked(sim: Simulation, fighter: int, env: int) -> np.ndarray:
+    """Returns the living enemies of which a fighter has a track, the nearest first."""
+    contacts = {name: values[env] for name, values in sim.core.read("contact").items()}
+    red, blue = sizes_of(sim.parameters)
+    first = fighter * blue if fighter < red else red * blue + (fighter - red) * red
+    places = slice(first, first + (blue if fighter < red else red))
+    numbers = np.arange(red, red + blue) if fighter < red else np.arange(red)
+    own = {name: values[env, fighter] for name, values in sim.core.read("fighter").items()}
+    away = [contacts[axis][places] - own[axis] for axis in "xyz" if axis in contacts]
+    square = sum(way * way for way in away)
+    is_tracked = np.isin([SOURCES[source] for source in contacts["source"][places]], TRACKING)
+    known = np.flatnonzero(is_tracked & (sim.fighters["alive"][env, numbers] != 0))
+    return numbers[known[np.argsort(square[known], kind="stable")]]
 
 
 def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from midrange_puffer.game.contacts import believed
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.envelope_lookup import look_up
 from midrange_puffer.game.observation import spaces_of
-from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.game.parameters import PILOTS, SENSOR_PILOTS, resolve
 from midrange_puffer.game.records import outcome_words
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.policies.exported import to_onnx
@@ -82,9 +82,35 @@ def fights_with_height(count: int) -> list[dict]:
     return out
 
 
+def fights_of_teams(count: int) -> list[dict]:
+    """Returns fights of teams of all sizes and pilots, in the plane and with height."""
+    rng = np.random.default_rng(9)
+    sizes = [pair for pair in product(range(1, 5), range(1, 5)) if pair != (1, 1)]
+    out = []
+    for number in range(count):
+        red, blue = sizes[number % len(sizes)]
+        is_blind = number % 2 == 1
+        names = [*PILOTS, *SENSOR_PILOTS] if is_blind else PILOTS
+        pilots = [*[str(rng.choice(names))] * red, *[str(rng.choice(names))] * blue]
+        low = int(rng.integers(15_000, 50_000))
+        parameters = {
+            "red_size": red,
+            "blue_size": blue,
+            "dimensions": 2 + number // 2 % 2,
+            "sensing": "radar" if is_blind else "full",
+            "start_range_min": low,
+            "start_range_max": low + 10_000,
+            "ammunition": int(rng.integers(1, 7)),
+        }
+        out.append({"pilots": pilots, "seed": number, "parameters": parameters})
+    return out
+
+
 @pytest.mark.parametrize(
     ("fights", "count"),
     [
+        (fights_of_teams, 60),
+        nightly(fights_of_teams, 600),
         (fights, 200),
         nightly(fights, 1000),
         (fights_with_height, 80),
@@ -100,7 +126,7 @@ def test_fights_of_pilots_end_as_the_native_ones(core, fights, count):
           sim.start(seed % 5, seed % 3);
           let decisions = 0;
           while (!sim.read("engagement").outcome[0]) {
-            sim.step([sim.controls, sim.controls].map((names) => names.map(() => 0)));
+            sim.step(pilots.map(() => sim.controls.map(() => 0)));
             decisions += 1;
           }
           const hash = sim.stateHash.toString(16);
@@ -111,7 +137,9 @@ def test_fights_of_pilots_end_as_the_native_ones(core, fights, count):
         given := fights(count),
     )
     for fight, (decisions, found_hash) in zip(given, found, strict=True):
-        sim = Simulation(1, fight["seed"], *fight["pilots"], **fight["parameters"])
+        red = fight["parameters"].get("red_size", 1)
+        sides = fight["pilots"][:red], fight["pilots"][red:]
+        sim = Simulation(1, fight["seed"], *sides, **fight["parameters"])
         sim.start(0, fight["seed"] % 5, fight["seed"] % 3)
         for _ in range(decisions):
             assert not sim.outcome[0], fight
@@ -257,16 +285,21 @@ def test_a_replay_of_the_package_is_flown_to_the_same_end(core, parameters):
     assert "damaged" in found[2]
 
 
-def test_a_replay_of_teams_is_refused_by_name(core):
-    replay, _ = team_fights.record(team_fights.sized(2, 2, time_limit=10))
+def test_a_replay_of_larger_teams_is_refused_by_name(core):
+    replay, _ = team_fights.record(team_fights.sized(2, 8, time_limit=10))
     said = core.run(
         """
         const bytes = Uint8Array.from(Buffer.from(told, "base64"));
-        answer(await readReplay(bytes, tables).catch((error) => error.message));
+        const fight = await readReplay(bytes, tables);
+        try {
+          answer(new Session(core, { ...fight, policies }).players);
+        } catch (error) {
+          answer(error.message);
+        }
         """,
         base64.b64encode(replay.to_bytes()).decode(),
     )
-    assert said == "The replay is of teams; this page flies one against one."
+    assert said == "A side has 8 fighters; this page flies 4 at most."
 
 
 def test_back_in_time_and_on_is_the_same_fight(core):

@@ -44,13 +44,14 @@ def flown(core) -> list[dict]:
           if (session.isOver) break;
           const { fight, fight: { flyOuts } } = session;
           const states = fight.states(fight.now);
-          const search = flyOuts.zone(1, states[1], states[0]);
+          const search = flyOuts.zone([1, 0], states[1], states[0]);
           let step = search.next();
           while (!step.done) step = search.next();
           lookout.look(fight, fight);
           found.push({
             hash: session.sim.fightHash.toString(16), graph: fight.graphs[0].at(), zone: step.value,
-            hits: [0, 1].map((side) => flyOuts.hits(side, states[side], states[1 - side])),
+            hits: [[0, 1], [1, 0]].map((pair) => (
+              flyOuts.hits(pair, states[pair[0]], states[pair[1]]))),
             warning: lookout.warning,
           });
         }
@@ -128,7 +129,7 @@ def test_with_sensors_a_side_has_contacts_graphs_and_shots_as_in_the_package(cor
           if (session.isOver) break;
           const known = session.fight.knownTo(0);
           lookout.look(session.fight, known);
-          const [contact] = known.contacts;
+          const [contact] = session.fight.contactPaths;
           found.push({
             hash: session.sim.fightHash.toString(16), hits: lookout.hits,
             graph: known.graphs[0].at(),

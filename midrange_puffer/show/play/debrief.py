@@ -60,10 +60,11 @@ def debrief(
         lines.append(f"{'You' if number == fighter else enemy} flew into the ground.")
     lines += _of_line(sim, paths, fighter)
     if not kills and not deaths and not crashed:
-        lines.append("You hit no enemy and were not hit." if in_team else DEBRIEF["no_hit"])
+        lines.append(DEBRIEF["no_hit_team" if in_team else "no_hit"])
     lines.append(_of_shots(zones, paths, fighter))
     lines += _of_doings(paths, fighter, deaths)
-    return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
+    flown = DEBRIEF["flown"].format(name=callsigns(paths.sizes)[fighter])
+    return [flown, *lines] if in_team else lines
 
 
 def _crashed(paths: Paths) -> list[int]:

@@ -22,6 +22,8 @@ DEBRIEF = {
     "inside": "No turn could save you then. Turn before the enemy's R_NEZ reaches you{shown}.",
     "closed": "From the launch on neither escape was open: you had too far to turn.",
     "no_hit": "No fighter was hit.",
+    "no_hit_team": "You hit no enemy and were not hit.",
+    "flown": "You flew {name}.",
     "shots": "Your shots: {shots}.",
     "no_shots": "You fired no missile.",
 }

@@ -69,7 +69,8 @@ class Camera {
   _click(point) {
     if (!this.fight.isTeam || !this.states) return;
     const away = this.states.map((state, number) => {
-      const at = this.fight.isContact(this.fight.fighters[number]) ? null : this.place(this._point(state));
+      const isChoosable = !this.fight.isContact(this.fight.fighters[number]) || (this.settings.aims && state.known);
+      const at = isChoosable ? this.place(this._point(state)) : null;
       return at ? distance(at, point) : Infinity;
     });
     const nearest = away.indexOf(Math.min(...away));

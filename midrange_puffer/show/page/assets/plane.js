@@ -66,11 +66,16 @@ class Plane {
   _click(point) {
     if (!this.fight.isTeam || !this.states) return;
     const away = this.states.map((state, number) => (
-      this.fight.isContact(this.fight.fighters[number]) ? Infinity : distance(this.place(state), point)));
+      this._isChoosable(number, state) ? distance(this.place(state), point) : Infinity));
     const nearest = away.indexOf(Math.min(...away));
     if (away[nearest] > CLICK) return;
     this.settings.fighter = nearest;
     this.changed();
+  }
+
+  /** True if a click chooses a fighter; a contact only where `settings.aims`, for the game page's shots. */
+  _isChoosable(number, state) {
+    return !this.fight.isContact(this.fight.fighters[number]) || Boolean(this.settings.aims && state.known);
   }
 
   /** Draws the radar cones of the fighters that are not contacts, in teams of the chosen one. */

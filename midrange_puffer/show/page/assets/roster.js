@@ -81,7 +81,7 @@ class Roster {
 
   _range(states, time) {
     const { fight, settings: { fighter } } = this;
-    const pair = [fighter, fight.threatOf(fighter, time)];
+    const pair = fight.pairAt(fighter, time);
     const isOver = pair.some((number) => isDead(fight.fighters[number], time));
     const names = pair.map((number) => fight.callsigns[number]).join(" and ");
     const [, other] = pair.map((number) => states[number]);
