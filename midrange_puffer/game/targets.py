@@ -76,7 +76,7 @@ def _tracked(sim: Simulation, fighter: int, env: int) -> np.ndarray:
     numbers = np.arange(red, red + blue) if fighter < red else np.arange(red)
     own = {name: values[env, fighter] for name, values in sim.core.read("fighter").items()}
     away = [contacts[axis][places] - own[axis] for axis in "xyz" if axis in contacts]
-    square = sum(way * way for way in away)
+    square = np.square(away).sum(axis=0)
     is_tracked = np.isin([SOURCES[source] for source in contacts["source"][places]], TRACKING)
     known = np.flatnonzero(is_tracked & (sim.fighters["alive"][env, numbers] != 0))
     return numbers[known[np.argsort(square[known], kind="stable")]]
