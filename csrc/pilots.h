@@ -396,12 +396,20 @@ static void mr_choose_systems(const MrSim *sim, const MrBlock *b, const MrThreat
   }
 }
 
+// Lets scripted pilots use no systems, until they choose.
+static void mr_use_no_systems(const MrFighter *f, MrSystems *systems) {
+  MR_FOR_LANES(i) {
+    systems->command[i] = mr_select_int(f->pilot[i] == MR_PILOT_agent, systems->command[i], 0);
+  }
+}
+
 // Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.
 static void mr_fly_pilots(const MrSim *sim, MrBlock *b, MrPicture *picture) {
   bool fights[MR_FIGHTERS], any = false;
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     fights[f] = mr_fly_peaceful(sim, b, f);
     any |= fights[f];
+    if (sim->has_systems) mr_use_no_systems(&b->fighters[f], &picture->systems[f]);
   }
   if (!any) return;
   MrAwareness aware;

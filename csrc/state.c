@@ -281,7 +281,7 @@ static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
 static const char *set_systems(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
   int32_t time = mr_block(sim, env / MR_LANES)->time[env % MR_LANES];
   if (!sim->has_systems)
-    return state->silent || state->chaff || state->cloud_wait ? "silent, chaff or cloud_wait" : NULL;
+    return state->silent ? "silent" : state->chaff ? "chaff" : state->cloud_wait ? "cloud_wait" : NULL;
   MrSystems *to = &mr_picture(sim, env / MR_LANES)->systems[fighter], before = *to;
   int i = env % MR_LANES;
   if (state->cloud_wait < 0 || state->cloud_wait > INT32_MAX - time) return "cloud_wait";

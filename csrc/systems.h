@@ -14,13 +14,15 @@
 #include <math.h>
 
 #include "block.h"
+#include "filter.h"
 #include "rng.h"
 #include "sight.h"
 
 // The random numbers of chaff, beyond those of noise, at the time at which a cloud ends: for each contact those of its
 // radar, and of the missiles by their launch times.
-#define MR_CHAFF_STREAM 0x400u
+#define MR_CHAFF_STREAM 0x1000u
 #define MR_SEEKER_STREAMS 0x10000u
+_Static_assert(MR_STREAMS * MR_SIDES * MR_SIDE_MAX * MR_SIDE_MAX < MR_CHAFF_STREAM, "noise and chaff have own numbers");
 
 // Switches the radars, and drops the chaff, as commanded.
 static void mr_work_systems(const MrSim *sim, const MrBlock *b, MrPicture *picture) {

@@ -83,8 +83,11 @@ cdef class Core:
         self.shared = find_threads(threads)
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
-        if observation.removesuffix(_IN_MISSION).removesuffix(_WITH_SYSTEMS) not in _OBSERVATIONS:
-            raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
+        try:
+            parts_of(observation)
+        except KeyError:
+            raise ValueError(f"observation = {observation!r}: must be "
+                             f"{' or '.join(OBSERVATIONS)}") from None
         _check_sizes(parameters, observation)
         _check_pilots(parameters, pilot_weights)
         if envelope is None and parameters["dimensions"] == 2:

@@ -184,6 +184,8 @@ cdef class Network:
                        or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers "
                              f"from 1 on, and {MAX_LEVELS} at most together")
+        if fighters < 1:
+            raise ValueError(f"fighters = {fighters}: at least 1")
         if fighters > 1:
             self._take_fighters(fighters, own_alive, features, widths, levels, entities)
         self.shape.features = features // fighters

@@ -75,8 +75,8 @@ def action_levels(int red_size, int blue_size, int dimensions=2, int kinds=1, bi
     """Returns the numbers of levels of the controls for sides of these sizes.
 
     The controls are rudder, throttle and fire; with height the climb stands after the rudder, and
-    with emission control or chaff the systems stand before fire. The levels of fire are of the enemies, or in one against one with height of the kinds of missiles
-    that a fighter may carry.
+    with emission control or chaff the systems stand before fire. The levels of fire are of the
+    enemies, or in one against one with height of the kinds of missiles that a fighter may carry.
     """
     cdef int side = mr_enemy_rows(red_size, blue_size)
     climb = (MR_CLIMB_LEVELS,) if dimensions == 3 else ()

@@ -48,6 +48,9 @@ SHORTER = {
     "puffer train midrange --config configs/champion_": (
         f"{SMALL_UPDATE} --env.num-envs 256 --train.total-timesteps 32768 --train.data-dir others"
     ),
+    "puffer train midrange --config configs/commander4.ini --train.seed 1 --env.agents fighter": (
+        f"{SMALL_UPDATE} --env.num-envs 64"
+    ),
     "puffer train midrange --config configs/height": HIGH,
     "puffer train midrange --config configs/escort": f"{HIGH} --train.total-timesteps 32768",
     "puffer train midrange --env.mission line": f"{SMALL_UPDATE} --train.data-dir missions",

@@ -283,6 +283,12 @@ def _check_sensors(values: Parameters) -> None:
     """Refuses what needs sensors or jammers that the game does not have."""
     if values["sensing"] != RADAR:
         _check_no_sensors(values)
+    decision = values["physics_dt"] * values["substeps"]
+    if values["chaff"] and values["chaff_time"] <= decision:
+        raise UsageError(
+            f"chaff_time = {values['chaff_time']:g}: must be above {decision:g}, the length of a "
+            "decision (physics_dt * substeps), or no sensor looks while there is a cloud"
+        )
     reach = values[HOME_ON_JAM]
     if reach != PARAMETERS[HOME_ON_JAM].default and not any(values[name] for name in JAMMERS):
         raise UsageError(f"{HOME_ON_JAM} = {reach:g}: needs {' or '.join(JAMMERS)} above 0")

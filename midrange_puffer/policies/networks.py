@@ -146,7 +146,9 @@ class Policy(PolicyModule):
         parts = self.commanded if self.shares else 1  # of an observation and of an action
         self.features = env.single_observation_space.shape[0]
         width = self.features // parts
-        self.rows, self.entity_size = rows_of(width), entity_size
+        # The features of a whole side may be as many as those of a fighter in another game.
+        self.rows = rows_of(width) if self.shares or self.commanded == 1 else ()
+        self.entity_size = entity_size
         if self.rows:
             self.pooling = EntityEncoder(self.rows, entity_size)  # the name that model files use
             width = self.pooling.width

@@ -328,7 +328,8 @@ def refuses(sim: Simulation, snapshot: bytes, reason: str = "snapshot") -> None:
 RESTORE_IN_A_THREAD = """
 import threading
 from midrange_puffer import Simulation
-sim = Simulation(2, 0, red_size=8, blue_size=8, sensing="radar", dimensions=3)
+close = {"start_spacing_min": 1000, "start_spacing_max": 1000}
+sim = Simulation(2, 0, red_size=16, blue_size=16, sensing="radar", dimensions=3, **close)
 state = sim.snapshot()
 sim.step()
 threading.stack_size(160 * 1024)

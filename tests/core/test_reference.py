@@ -626,11 +626,9 @@ MISSIONS = [
 def test_missions(mission, red_pilot, blue_pilot, num_envs):
     """Pilots, outcomes and rewards of missions agree."""
     settings = without_draws() | MISSION_SHAPED | mission | {"ammunition": 3, "time_limit": 200}
-    settings |= {
-        "start_range_min": 20_000,
-        "start_range_max": 30_000,
-        "start_transport_trail": 5_000,
-    }
+    settings |= {"start_range_min": 20_000, "start_range_max": 30_000}
+    if mission["mission"] == "escort":
+        settings["start_transport_trail"] = 5_000
     sim = Simulation(num_envs=num_envs, seed=6, red=red_pilot, blue=blue_pilot, **settings)
     p = resolve(settings, teams=True)
     sides = [MissionPilot(name, p) for name in (red_pilot, blue_pilot)]

@@ -175,7 +175,7 @@ def test_a_chance_is_drawn_once_for_a_cloud():
 
 
 def test_clouds_draw_numbers_of_their_own():
-    sim = scene(30_000, 90, 300, **(CHAFF | {"chaff_chance": 0.5, "chaff_time": 0.5}))
+    sim = scene(30_000, 90, 300, **(CHAFF | {"chaff_chance": 0.5, "chaff_time": 0.6}))
     step(sim)
     states = []
     for _ in range(4):
@@ -335,7 +335,7 @@ def test_bad_parameters_are_named():
         {
             "emission_control": st.just("on"),
             "chaff": st.integers(0, 60),
-            "chaff_time": st.sampled_from((0.1, 4, 60)),
+            "chaff_time": st.sampled_from((0.6, 4, 60)),
             "chaff_chance": st.sampled_from((0, 0.5, 1)),
             "chaff_speed": st.sampled_from((1, 150, 1000)),
             "chaff_time_to_go": st.sampled_from((0, 4, 100)),

@@ -171,7 +171,7 @@ def test_a_forgery_of_nothing_is_the_replay(data):
         ("pair", {"start_range_min": 9999}, "start_range_min = 9999 is above"),
         ("team", {"red_size": 3}, "4 pilots, its parameters 3 fighters of red and 2 of blue"),
         ("team", {"red_size": 1}, "4 pilots, its parameters 1 fighters of red and 2 of blue"),
-        ("team", {"red_size": 9}, "red_size = 9"),
+        ("team", {"red_size": 17}, "red_size = 17"),
         ("team", {"red_size": "two"}, "red_size = 'two'"),
     ],
     indirect=["data"],

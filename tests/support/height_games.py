@@ -217,8 +217,9 @@ class Game:
     def commands(self, env: int) -> np.ndarray:
         """Returns the fighters' commands [fighters, controls] of the last decision."""
         f = self.sim.core.read("fighter")
-        f["systems_command"] = self.sim.core.read("systems")["command"]
         systems = ("systems_command",) if has_systems(self.p) else ()
+        if systems:
+            f["systems_command"] = self.sim.core.read("systems")["command"]
         names = (*(f"{name}_command" for name in ACTUATORS), *systems, "fire")
         return np.array([f[name][env] for name in names], float).T
 

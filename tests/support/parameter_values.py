@@ -1,5 +1,6 @@
 """Values of parameters that go together, in the plane and with height."""
 
+from flights import with_room
 from hypothesis import strategies as st
 
 from midrange_puffer.errors import UsageError
@@ -44,7 +45,8 @@ def _is_of(game: dict[str, float], name: str) -> bool:
     row = PARAMETERS[name]
     ends = end_of(row, "minimum"), end_of(row, "maximum")
     try:
-        resolve(with_pairs({name: ends[ends[0] == row.default], **game}), teams=True)
+        values = with_pairs({name: ends[ends[0] == row.default], **game})
+        resolve(with_room(values), teams=True)
     except UsageError:
         return False
     return True

@@ -194,7 +194,7 @@ class Sensed(Engagement):
         return self.below("chaff", (first >> 8) / 2**24, chance)
 
     def decoys_radar(self, own: Fighter, enemy: Fighter, contact: Contact) -> bool:
-        return self.is_decoyed(own, enemy, 1024 + self.number_of(contact), 1)
+        return self.is_decoyed(own, enemy, 4096 + self.number_of(contact), 1)
 
     def decoys_seeker(self, missile: Missile) -> bool:
         target = self.fighters[missile.target]
@@ -202,7 +202,7 @@ class Sensed(Engagement):
         if time > 0:
             late = min(self.time_to_go(missile, target) / time, 1)
         launch = self.time - missile.age
-        number = 1024 + self.number_of(self.contact_of(missile)) + 65536 * (1 + launch)
+        number = 4096 + self.number_of(self.contact_of(missile)) + 65536 * (1 + launch)
         return self.is_decoyed(missile, target, number, late)
 
     def update_picture(self, steps: int) -> None:
