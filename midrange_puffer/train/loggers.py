@@ -74,7 +74,7 @@ class Loggers:
 class TimeLeft:
     """The time that a run still takes, by its mean speed since the first row.
 
-    The speed of one row does not do: some rows include a rating or replays.
+    The speed of one row misleads, since some rows include a rating or replays.
 
     Args:
         total_steps: of the run.
@@ -85,7 +85,7 @@ class TimeLeft:
         self._first: tuple[float, float] | None = None  # steps and uptime of the first row
 
     def text(self, metrics: Metrics) -> str:
-        """Returns it after a row, as "3m05s left"; to be called with every row."""
+        """Returns the time left, as "3m05s left"; to be called with every row."""
         steps, uptime = metrics["agent_steps"], metrics["uptime"]
         if self._first is None:
             self._first = steps, uptime
