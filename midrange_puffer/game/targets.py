@@ -69,15 +69,12 @@ def first_type_left(sim: Simulation, fighter: int) -> int:
 
 def _tracked(sim: Simulation, fighter: int, env: int) -> np.ndarray:
     """Returns the living enemies of which a fighter has a track, the nearest first."""
-    contacts = {name: values[env] for name, values in sim.core.read("contact").items()}
     red, blue = sizes_of(sim.parameters)
-    first = fighter * blue if fighter < red else red * blue + (fighter - red) * red
-    places = slice(first, first + (blue if fighter < red else red))
     numbers = np.arange(red, red + blue) if fighter < red else np.arange(red)
-    own = {name: values[env, fighter] for name, values in sim.core.read("fighter").items()}
-    away = [contacts[axis][places] - own[axis] for axis in "xyz" if axis in contacts]
-    square = np.square(away).sum(axis=0)
-    is_tracked = np.isin([SOURCES[source] for source in contacts["source"][places]], TRACKING)
+    contacts = {name: of[env, fighter, : len(numbers)] for name, of in sim.contacts.items()}
+    own = {name: of[env, fighter] for name, of in sim.fighters.items()}
+    square = np.square([contacts[axis] - own[axis] for axis in "xyz" if axis in contacts]).sum(0)
+    is_tracked = np.isin(contacts["source"], [SOURCES.index(name) for name in TRACKING])
     known = np.flatnonzero(is_tracked & (sim.fighters["alive"][env, numbers] != 0))
     return numbers[known[np.argsort(square[known], kind="stable")]]
 
