@@ -312,10 +312,10 @@ def _fly(
         threads=plan.threads, parameters=plan.parameters,
     )  # fmt: skip
     observations, fighters, missiles = map(np.stack, (log.observations, log.fighters, log.missiles))
-    controls, rewards = np.stack(log.controls), np.stack(log.rewards)
+    flown, rewards = np.stack(log.controls), np.stack(log.rewards)
     in_team, sizes = is_team(plan.parameters), sizes_of(plan.parameters)
-    of = game_controls(plan.parameters)
-    actions = levels(controls, in_team, of) if plan.action_mode == "discrete" else controls
+    controls = game_controls(plan.parameters)
+    actions = levels(flown, in_team, controls) if plan.action_mode == "discrete" else flown
     scores = [summary(records, seat)["score"] for seat in range(len(SEATS))]
     episodes, about = [], []
     for env, result in enumerate(records):

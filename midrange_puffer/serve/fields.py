@@ -278,6 +278,6 @@ OWN = {
     "missiles_by_type": "the same by the types of the loadout",
     "next_launch_s": "time until the next launch is allowed",
     "radar_silent": "with emission control or chaff: true while the radar is silent",
-    "chaff": "cartridges of chaff left",
-    "cloud_s": "time until the last cloud of chaff is gone",
+    "chaff": "with emission control or chaff: cartridges left",
+    "cloud_s": "with emission control or chaff: time until the last cloud is gone",
 }

@@ -8,7 +8,7 @@ from scenes import FAR
 
 from midrange_puffer import FEATURES, Simulation, _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.observation import controls_of, features_of, is_of_mission, rows_of
 
 SIZES = [(2, 2), (3, 1), (1, 3), (4, 4), (5, 8), (8, 8), (9, 4), (16, 16)]
 EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
@@ -265,7 +265,7 @@ def test_features_are_as_many_as_are_named(sizes):
 
 
 def test_no_two_observations_have_one_length():
-    """By its length a policy knows its game, and the sides' size where that is up to 8."""
+    """Its length gives a policy the game, and the sides' size where that is up to 8."""
     lengths = {}
     sizes = [(size, 2) for size in range(2, 17)]
     pairs = (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
@@ -275,6 +275,10 @@ def test_no_two_observations_have_one_length():
         for red, blue in sizes if name in _core.TEAMS else [(1, 1)]:
             length = len(features_of(observation, red, blue))
             lengths.setdefault(length, set()).add((observation, min(red, 9)))
+            assert bool(rows_of(length)) == (name in _core.TEAMS)
+            assert is_of_mission(length) == (mission == "line")
+            assert controls_of(length).systems == (base in systems)
+            assert controls_of(length).dimensions == (3 if "height" in name else 2)
     assert {length: games for length, games in lengths.items() if len(games) > 1} == {}
 
 

@@ -6,18 +6,15 @@ import gymnasium
 import numpy as np
 import pytest
 
-from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer import Midrange, Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls, controls_in, levels
 from midrange_puffer.game.contacts import believed
 from midrange_puffer.game.observation import (
     check_sees,
-    controls_of,
     features_of,
-    is_of_mission,
     levels_of,
     observation_for,
-    rows_of,
 )
 from midrange_puffer.game.orders import heads_of, in_words, parse_order
 from midrange_puffer.game.parameters import observed, resolve
@@ -34,27 +31,6 @@ EACH_GAME = pytest.mark.parametrize(
 def game(dimensions: int, sizes: tuple[int, int], **others: object) -> dict[str, object]:
     red, blue = sizes
     return SYSTEMS | {"dimensions": dimensions, "red_size": red, "blue_size": blue} | others
-
-
-def test_no_two_games_have_equally_many_features():
-    counts: dict[int, set[str]] = {}
-    for size in range(1, _core.MAX_SIDE + 1):
-        names = (
-            _core.TEAMS if size > 1 else (*_core.OBSERVATIONS, *_core.HEIGHTS, *_core.RADAR_HEIGHTS)
-        )
-        for name in names:
-            both = (False, True) if name in _core.WITH_SENSORS else (False,)
-            for systems in both:
-                own = _core.with_systems(name) if systems else name
-                for mission in ("fight", "line"):
-                    full = _core.in_mission(own, mission)
-                    count = len(features_of(full, size, size))
-                    counts.setdefault(count, set()).add(f"{full} {size}")
-                    assert controls_of(count).systems == systems
-                    assert is_of_mission(count) == (mission == "line")
-                    assert bool(rows_of(count)) == (size > 1)
-                    assert controls_of(count).dimensions == (3 if "height" in name else 2)
-    assert {count: names for count, names in counts.items() if len(names) > 1} == {}
 
 
 @EACH_GAME
@@ -178,11 +154,28 @@ def test_wingmen_of_a_human_fly_as_pilots_do():
         assert session.sim.state_hash() == sim.state_hash()
 
 
-def test_belief_and_truth_have_no_systems():
-    """A critic's truth, and the engagement as a fighter believes it, are of full information."""
-    env = Midrange(num_envs=2, seed=1, opponent="ace", **SYSTEMS)
-    env.reset()
-    assert env.observations.shape == (2, len(features_of("radar+systems")))
+def test_a_critics_truth_has_no_systems():
+    """With the systems at rest it is the truth of the same fights in a game without systems."""
+    full = len(features_of("default"))
+    truths = []
+    for systems in ({}, SYSTEMS):
+        env = Midrange(
+            num_envs=20, opponent="straight", critic="truth", **{"sensing": "radar"} | systems
+        )
+        rng = np.random.default_rng(5)
+        env.reset(seed=1)
+        for _ in range(30):
+            actions = rng.integers(0, (5, 3, 2), (20, 3))
+            env.step(np.insert(actions, 2, 0, axis=1) if systems else actions)
+        own = len(features_of("radar+systems" if systems else "radar"))
+        assert env.observations.shape == (20, own + full)
+        truths.append(env.observations[:, own:].copy())
+    assert np.unique(truths[0]).size > 100
+    np.testing.assert_array_equal(*truths)
+
+
+def test_a_belief_has_no_systems():
+    """The engagement as a fighter believes it is of full information."""
     sim = Simulation(1, 1, **SYSTEMS)
     sim.step()
     assert believed(sim, 0, 0).core.controls == 3

@@ -210,7 +210,7 @@ def test_a_memory_remembers_the_side_whatever_the_order_of_its_fighters(memory):
         ({"own_alive": 10}, "own_alive = 10: must be one of 10 features"),
     ],
 )
-def test_what_no_commander_is_is_refused_by_c(wrong, message):
+def test_c_refuses_networks_that_are_no_commanders(wrong, message):
     right = {
         "features": 134,
         "widths": (16, 16),

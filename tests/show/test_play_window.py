@@ -16,7 +16,8 @@ from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.replays.replay import Recorder, Replay
 from midrange_puffer.replays.session import HUMAN, Session
-from midrange_puffer.show.play.loop import Game, launch_words
+from midrange_puffer.show.play.launch import launch_words
+from midrange_puffer.show.play.loop import Game
 from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.status import HEIGHT as BAR
 from midrange_puffer.show.view.viewer import Window

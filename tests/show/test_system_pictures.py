@@ -12,15 +12,19 @@ from midrange_puffer.show.view.states import Contact, Fighter
 SYSTEMS = {"sensing": "radar", "emission_control": "on", "chaff": 6, "chaff_time": 2}
 
 
+def fly(sim: Simulation, noted: Paths, levels: list[int]) -> None:
+    """Flies a decision at each of these levels of blue's systems, and notes it."""
+    for level in levels:
+        sim.step(np.array([[[0, 1, 0, 0], [0, 1, level, 0]]], np.float32))
+        noted.note()
+
+
 @pytest.fixture
 def paths() -> Paths:
     """Blue is silent from 1 s to 2 s, and drops chaff at 1 s."""
     sim = Simulation(1, 3, **SYSTEMS)
     noted = Paths(sim)
-    for decision in range(12):
-        level = {2: 3, 3: 1}.get(decision, 0)
-        sim.step(np.array([[[0, 1, 0, 0], [0, 1, level, 0]]], np.float32))
-        noted.note()
+    fly(sim, noted, [0, 0, 3, 1, *([0] * 8)])
     return noted
 
 
@@ -51,6 +55,21 @@ def test_pages_get_the_columns_only_in_such_games(paths):
     assert not own & set(pack_path(plain.fighters[1])["columns"])
 
 
-def test_paths_are_cut_back_with_their_systems(paths):
-    fighter = paths.fighters[1]
-    assert len(fighter.silent) == len(fighter.cloud_x) == len(fighter.times) == 13
+def test_paths_are_cut_back_with_their_systems():
+    sim = Simulation(1, 3, **SYSTEMS)
+    noted = Paths(sim)
+    fly(sim, noted, [0, 3, 1, 0])
+    snapshot, before = sim.snapshot(), columns(noted)
+    fly(sim, noted, [1, 1, 3, 1, 0, 2])
+    assert len(noted.fighters[1].times) == 11
+    assert noted.fighters[1].chaff[-1] < noted.fighters[1].chaff[4]
+    sim.restore(snapshot)
+    noted.cut_back()
+    np.testing.assert_equal(columns(noted), before)
+    assert len(noted.fighters[1].silent) == 5
+
+
+def columns(noted: Paths) -> list[dict[str, list[float]]]:
+    """Returns copies of the times and the systems' columns of all fighters."""
+    names = ("times", "silent", "chaff", "cloud_x", "cloud_y", "cloud_z")
+    return [{name: [*getattr(path, name)] for name in names} for path in noted.fighters]

@@ -1,4 +1,4 @@
-"""A human's next shot: whether a missile can be fired, and with height whether it would hit."""
+"""A human's status lines: the next shot, with height whether it would hit, and the systems."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,7 @@ from midrange_puffer.game.parameters import RADAR, callsigns
 from midrange_puffer.game.shots import FlyOuts, flight_of, if_it_flies_on, surely
 from midrange_puffer.game.types import MISSILE
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.systems import systems_words
 
 
 def judge_shot(session: Session, fly_outs: FlyOuts, fighter: int) -> dict[str, bool]:
@@ -31,6 +32,14 @@ def judge_shot(session: Session, fly_outs: FlyOuts, fighter: int) -> dict[str, b
     own, enemy = flight_of(sim.fighters, (0, fighter)), flight_of(bodies, place)
     side = int(fighter >= session.paths.sizes[0])
     return fly_outs.hits(side, own, enemy, session.kind(fighter), target)
+
+
+def status_lines(
+    session: Session, fighter: int, hits: Mapping[str, bool] | None = None
+) -> list[str]:
+    """Returns the lines about a fighter's next shot and its systems; see `launch_words`."""
+    lines = launch_words(session, fighter, hits), systems_words(session, fighter)
+    return [line for line in lines if line]
 
 
 def launch_words(session: Session, fighter: int, hits: Mapping[str, bool] | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, has_systems, pilots_of
+from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
@@ -24,8 +24,9 @@ from midrange_puffer.show.play.inputs import (
     Hands,
     hands_of,
 )
-from midrange_puffer.show.play.launch import launch_words
+from midrange_puffer.show.play.launch import status_lines
 from midrange_puffer.show.play.overlay import draw_debrief, draw_help, draw_notice, draw_warning
+from midrange_puffer.show.play.systems import has_chaff, has_emission_control, systems_keys
 from midrange_puffer.show.play.threats import Lookout, Threat, advice
 from midrange_puffer.show.view import PLANE
 from midrange_puffer.show.view.canvas import FAINT
@@ -157,9 +158,9 @@ class Game(Viewer):
             session.fire(own)
         elif command == KIND:
             session.choose_next_kind(own)
-        elif command == RADAR_SWITCH and has_systems(session.sim.parameters):
+        elif command == RADAR_SWITCH and has_emission_control(session.sim.parameters):
             session.switch_radar(own)
-        elif command == CHAFF and has_systems(session.sim.parameters):
+        elif command == CHAFF and has_chaff(session.sim.parameters):
             session.drop_chaff(own)
         elif command == FIGHTER and self._is_team:
             alive = session.sim.fighters["alive"][0]
@@ -340,8 +341,8 @@ class Game(Viewer):
                 words = advice(threats, height, self._lookout.late[side])
                 draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
-            has_them = has_systems(self.session.sim.parameters)
-            draw_help(surface, self._is_team, self._has_height, self._has_sensors, has_them)
+            systems = systems_keys(self.session.sim.parameters)
+            draw_help(surface, self._is_team, self._has_height, self._has_sensors, systems)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
@@ -397,12 +398,12 @@ class Game(Viewer):
                 lines.append(f"{self._side_words(self._known_to(side))}: F changes that")
             return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
         if side is not None:
-            hits = self._lookout.shots.get(side)
-            lines.append(launch_words(session, session.sides[side], hits))
+            lines += status_lines(session, session.sides[side], self._lookout.shots.get(side))
         else:
-            lines += [
-                f"{self._called(human)}: {launch_words(session, human)}" for human in session.humans
-            ]
+            for human in session.humans:
+                lines += [
+                    f"{self._called(human)}: {words}" for words in status_lines(session, human)
+                ]
         if self._has_sensors and not self.hands:
             lines.append(f"{self._side_words(self._side)}: F changes that")
         if session.time_scale != 1:

@@ -47,11 +47,6 @@ KEYS = (
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
-# In fights with emission control or chaff.
-SYSTEMS_KEYS = (
-    ("Y", "Home", "with emission control: radar silent, or on again"),
-    ("C", "Delete", "drop chaff, if there is any"),
-)
 AIM = (
     "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
@@ -93,16 +88,18 @@ def draw_help(
     in_team: bool = False,
     has_height: bool = False,
     has_sensors: bool = False,
-    has_systems: bool = False,
+    systems: Sequence[tuple[str, str, str]] = (),
 ) -> None:
-    """Draws the aim and all keys of a game, in the middle of a surface."""
+    """Draws the aim and all keys of a game, in the middle of a surface.
+
+    `systems` are the keys of the radar's switch and the chaff: red's, blue's and their meaning.
+    """
     aim, flying, notes = (
         (HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_NOTES) if has_height else (AIM, FLYING, NOTES)
     )
     if in_team:
         flying, notes = (*flying, *CHOOSING), (*notes, TEAM_NOTE)
-    if has_systems:
-        flying = (*flying, *SYSTEMS_KEYS)
+    flying = (*flying, *systems)
     keys = [row for row in KEYS if row[0] != "F" or has_sensors]
     rows = len(aim) + len(flying) + len(keys) + len(notes) + 4
     edges = 2 * BORDER + MIDDLE
