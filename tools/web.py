@@ -272,7 +272,7 @@ def entities_of(policy: Policy) -> dict[str, object] | None:
     return {
         "kinds": [(kind.rows, kind.features, kind.place) for kind in others],
         "targets": others.index(enemies_of(others)),
-        "made": policy.entity_size,
+        "entitySize": policy.entity_size,
     }
 
 

@@ -58,8 +58,8 @@ EXPORT(web_features) int32_t web_features(void) {
 }
 
 // Writes the layout of a team's observation in the configuration's game: for each MrRow the number of rows, the features
-// of each, and the place of the first one's first feature.
-EXPORT(web_rows) void web_rows(int32_t out[MR_ROW_COUNT][3]) {
+// of each, and the place of the first one's first feature. Returns the number of kinds.
+EXPORT(web_rows) int32_t web_rows(int32_t out[MR_ROW_COUNT][3]) {
   MrRows rows[MR_ROW_COUNT];
   const MrParams *p = &config.params;
   mr_team_rows(observation(), mr_added(p), p->red_size, p->blue_size, rows);
@@ -68,6 +68,7 @@ EXPORT(web_rows) void web_rows(int32_t out[MR_ROW_COUNT][3]) {
     memcpy(out[kind], (int32_t[]){count, features, place}, sizeof out[kind]);
     place += count * features;
   }
+  return MR_ROW_COUNT;
 }
 
 // Sets the pilot (MrPilot) of a fighter of the next simulation.

@@ -3,8 +3,7 @@
 const PAIR_MISSILES = 12; // slots in one against one
 const MOST_OF_SIDE = 4; // fighters of a side for which this core has room
 const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4 };
-const ROW_KINDS = 8; // of the rows of a team's observation, in the order of the core's MrRow
-const [ENEMY_ROWS, RADAR_ROWS] = [2, 3];
+const RADAR_ROWS = 3; // the warnings of radars, among the kinds of rows of a team's observation (MrRow)
 // A fighter's controls, by the dimensions of the game.
 const CONTROL_NAMES = { 2: ["rudder", "throttle", "fire"], 3: ["rudder", "climb", "throttle", "fire"] };
 
@@ -135,9 +134,9 @@ class Simulation {
   /** Returns the kinds of rows of a team's observation, in the order of MrRow: {rows, features, place} each. */
   _readRows() {
     const { core } = this;
-    core.wasm.web_rows(core.scratch);
-    const numbers = Array.from(core.ints(core.scratch, 3 * ROW_KINDS));
-    return Array.from({ length: ROW_KINDS }, (_, kind) => {
+    const kinds = core.wasm.web_rows(core.scratch);
+    const numbers = Array.from(core.ints(core.scratch, 3 * kinds));
+    return Array.from({ length: kinds }, (_, kind) => {
       const [rows, features, place] = numbers.slice(3 * kind, 3 * kind + 3);
       return { rows, features, place };
     });
@@ -242,15 +241,15 @@ class Simulation {
 /**
  * A network of the package: weights in the order of `flat_copy` in policies/native.py, and its game: sensing, dimensions
  * and in teams the fighters of a side. A network of teams also has the layout of its observation, `entities`: the kinds
- * of rows [rows, features, place], which of them is fired at, and the size that is made of each.
+ * of rows [rows, features, place], which of them is fired at, and the number of features made of each kind.
  */
 class Network {
   constructor(core, { features, layers, width, weights: flat, sensing, dimensions, size = 1, entities = null }) {
     Object.assign(this, { core, features, sensing, dimensions, size, heads: CONTROL_NAMES[dimensions].length });
-    const { kinds = [], targets = 0, made = 0 } = entities ?? {};
+    const { kinds = [], targets = 0, entitySize = 0 } = entities ?? {};
     core.ints(core.scratch, kinds.flat().length).set(kinds.flat());
     const rows = entities ? core.scratch : 0;
-    this.network = core.wasm.web_make_network(features, layers, width, dimensions, made, rows, kinds.length, targets);
+    this.network = core.wasm.web_make_network(features, layers, width, dimensions, entitySize, rows, kinds.length, targets);
     const at = core.wasm.malloc(flat.byteLength);
     core.floats(at, flat.length).set(flat);
     core.wasm.mr_learner_load(this.network, at);

@@ -23,12 +23,22 @@ function adoptGame(name) {
   element("size").value = policy.size;
 }
 
-/** Shows the choices of the size and the dimensions in question alone. */
+/** True if a human flies with wingmen in the chosen game. */
+function hasWingmen() {
+  return element("size").value !== "1" && SEATS.some((seat) => element(`${seat}-player`).value === HUMAN);
+}
+
+/** Shows the choice of the wingmen if the chosen game has any. */
+function showWingmen() {
+  element("wingmen-field").hidden = !hasWingmen();
+}
+
+/** Chooses a size and dimensions, and shows the fields that such a game needs. */
 function showChoices({ size, dimensions }) {
   element("size").value = size;
   element("height").checked = dimensions === 3;
   element("types").hidden = dimensions === 2;
-  element("wingmen-field").hidden = size === 1;
+  showWingmen();
 }
 
 /**

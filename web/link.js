@@ -36,9 +36,10 @@ function toBase64(bytes) {
 
 /** True if the humans' controls determine a session's fight, and a link can hold them. */
 function isReproducible(session) {
-  const { record, players, policies, controls, humans, sim, hasChanged } = session;
+  const { record, pilots, controls, humans, hasChanged } = session;
   if (hasChanged) return false; // a link holds the controls of one fighter of a side
-  const isGiven = (row) => row.some((given, number) => given && policies[players[sim.sideOf(number)]]);
+  // Agents other than humans would decide anew: policies, and crews after a human has taken over a side.
+  const isGiven = (row) => row.some((given, number) => given && pilots[number] === "agent" && !humans.includes(number));
   const isPosition = (value) => Number.isInteger(value) && Math.abs(value) <= CONTROL_STEPS;
   return !record.some(isGiven) && controls.length < LONGEST_FIGHT &&
     controls.every((row) => humans.every((seat) => scaled(row[seat], scalesOf(session)).every(isPosition)));
@@ -79,6 +80,8 @@ function unsealed(bytes, tables) {
     parameters[name] = readValue(reader, name, tables);
   }
   const sizes = sizesOf(parameters);
+  const isPossible = (size) => Number.isInteger(size) && size >= 1 && size <= MOST_OF_SIDE;
+  if (!sizes.every(isPossible)) throw new Error("damaged");
   const isTeam = Math.max(...sizes) > 1;
   const wingmen = isTeam ? SEATS.map(() => tables.linked[readByte(reader)]) : undefined;
   const humans = [0, sizes[0]].filter((_, side) => players[side] === HUMAN); // the first fighters of their sides

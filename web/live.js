@@ -171,7 +171,7 @@ class LiveFight extends Fight {
     const { sim, stamp } = this;
     if (!this.isTeam) return { sim, stamp, side: number, enemy: 1 - number };
     const enemy = this.threatOf(number);
-    return this._gameOnce(`true ${number}`, number, enemy, () => pairGame(sim, number, enemy));
+    return this._gameOnce(`truth ${number}`, number, enemy, () => pairGame(sim, number, enemy));
   }
 
   /** Returns the game that a fighter believes in. */

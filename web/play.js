@@ -49,7 +49,7 @@ function chosen() {
 
 /** Starts a fight; by default from the start of the last one. */
 function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * STARTS)) {
-  const ids = ["red-player", "blue-player", ...(element("size").value === "1" ? [] : ["wingmen"])];
+  const ids = ["red-player", "blue-player", ...(hasWingmen() ? ["wingmen"] : [])];
   const isAmong = (names) => ids.some((id) => names.includes(element(id).value));
   if (isAmong(tables.wingPilots) && element("size").value === "1") element("size").value = 2;
   if (isAmong(tables.sensorPilots)) element("sensing").checked = true;
@@ -309,7 +309,10 @@ function drawTeam(human) {
   element("change").disabled = next === undefined || next === human;
 }
 
-/** Returns the fighter in the middle of the views: a human's of the shown side, else the one chosen or the side's first. */
+/**
+ * Returns the number of the fighter in the middle of the views. While a human flies, this is the human's fighter of the
+ * shown side, or the side's first fighter. In a fight without humans, and after a fight of teams, it is the chosen one.
+ */
 function fighterInView() {
   const { sim, humans, isOver } = session;
   const { side } = fights[settings.picture];

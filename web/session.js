@@ -168,7 +168,7 @@ class Session {
     const recorded = this.record[this.controls.length] ?? [];
     const isWhole = recorded.length > 0 && recorded.every(Boolean);
     if (!isWhole && this.controls.length % this.hold === 0) this._askPolicies();
-    if (!isWhole) this._askCrews();
+    this._askCrews(); // during a record, too: crews fly by what they have seen
     (given ?? recorded).forEach((row, seat) => { if (row) this.commands[seat] = [...row]; });
     const before = this.sim.read("fighter");
     const orders = this.pilots.map((pilot, seat) => (this.sim.isTeam && pilot !== "agent" ? enemiesOf(this.sim, seat) : []));
@@ -228,14 +228,18 @@ class Session {
     for (const given of flown.slice(mark.decisions, target)) this.step(given);
   }
 
-  /** Returns the same fight flown by a human on a side from now on, in teams with the side's last player as wingmen. */
+  /**
+   * Returns the same fight flown by a human on a side from now on. In teams the side's last player flies the wingmen; they
+   * stay the side's present ones if the page does not know that player.
+   */
   handOver(side) {
     const { core, policies, seed, engagement, parameters, sim, controls: record } = this;
     const exchanged = (values, value) => values.map((present, other) => (other === side ? value : present));
-    const isKnown = [policies, core.tables.controllers].some((names) => Object.hasOwn(names, this.players[side]));
+    const player = this.players[side];
+    const isKnown = player !== "agent" && [policies, core.tables.controllers].some((names) => Object.hasOwn(names, player));
     const session = new Session(core, {
       players: exchanged(this.players, HUMAN),
-      wingmen: isKnown ? exchanged(this.wingmen, this.players[side]) : this.wingmen,
+      wingmen: isKnown ? exchanged(this.wingmen, player) : this.wingmen,
       pilots: this.pilots.map((pilot, number) => (sim.sideOf(number) === side ? "agent" : pilot)),
       policies, seed, engagement, parameters, record,
     });

@@ -34,6 +34,7 @@ function showPlayers({ players, wingmen }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
   const human = players.indexOf(HUMAN);
   if (wingmen) element("wingmen").value = wingmen[Math.max(human, 0)];
+  showWingmen();
 }
 
 /** Flies against a policy of the player. */

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from browser import NEEDED
+from pages import go, text
 
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.page import write_page
 from midrange_puffer.show.page.packing import pack_path
 from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.states import Contact, Fighter
@@ -73,3 +77,21 @@ def columns(noted: Paths) -> list[dict[str, list[float]]]:
     """Returns copies of the times and the systems' columns of all fighters."""
     names = ("times", "silent", "chaff", "cloud_x", "cloud_y", "cloud_z")
     return [{name: [*getattr(path, name)] for name in names} for path in noted.fighters]
+
+
+@NEEDED
+def test_the_caption_explains_chaff_in_every_picture(window, tmp_path):
+    """In blue's picture the first fighter is a contact, whose radar is unknown."""
+    for systems in (SYSTEMS, {"sensing": "radar"}):
+        session = Session(("shooter", "evader"), seed=2, **systems)
+        for _ in range(50):
+            session.step()
+        path = tmp_path / "fight.html"
+        write_page(session.replay(), path)
+        window.open("about:blank")
+        window.open(path.as_uri())
+        for picture in ("truth", "red", "blue"):
+            go(window, f"t=3&picture={picture}")
+            is_explained = "Ring of dots: chaff." in text(window, "caption")
+            assert is_explained == (systems is SYSTEMS), picture
+    assert window.errors == []

@@ -83,7 +83,7 @@ def fights_with_height(count: int) -> list[dict]:
 
 
 def fights_of_teams(count: int) -> list[dict]:
-    """Returns fights of teams of all sizes and pilots, in the plane and with height."""
+    """Returns fights of teams of up to four and all pilots, in the plane and with height."""
     rng = np.random.default_rng(9)
     sizes = [pair for pair in product(range(1, 5), range(1, 5)) if pair != (1, 1)]
     out = []
@@ -339,7 +339,7 @@ def test_back_in_time_and_on_is_the_same_fight(core):
         (("crank", "ace"), {"dimensions": 3, "red_missiles": "short:2,medium:2", **NEAR}),
     ],
 )
-def test_who_takes_over_begins_in_the_same_fight(core, players, parameters):
+def test_the_player_who_takes_over_begins_in_the_same_fight(core, players, parameters):
     """A seat is taken over from a policy or a pilot."""
     flown = core.run(
         """

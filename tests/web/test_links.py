@@ -12,6 +12,7 @@ pytestmark = [COMPILER, NODE]
 
 LONGEST = 120  # characters of a link's fragment
 NEAR = {"start_range_min": 31_000, "start_range_max": 31_000}
+TEAM = {"wingmen": ("ace", "ace"), "inputs": [8, 0, 9]}
 # A human who turns this way and that, and moves the throttle; by steps of 0.1 s.
 FLY = """
   const flown = (given, count, turn) => {
@@ -139,6 +140,11 @@ def test_a_damaged_link_is_refused(core):
             )
         ),
         ({"inputs": [255] * 9}, "damaged"),
+        *(
+            ({"parameters": {side: size}, **TEAM}, "damaged")
+            for side in ("red_size", "blue_size")
+            for size in (0, 1.5, 5, 2**20)
+        ),
     ],
 )
 def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why):

@@ -67,7 +67,7 @@ def test_pause_stops_time_and_backspace_takes_it_back(page):
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_who_flies_straight_on_loses(page, seat):
+def test_a_player_who_flies_straight_on_loses(page, seat):
     """A fight against `shooter`, which fires; then the same start again."""
     others = ("blue-player", "red-player")
     choose(page, others[seat], "shooter")
@@ -83,7 +83,7 @@ def test_who_flies_straight_on_loses(page, seat):
     assert seconds(page) < 5
 
 
-def test_who_fires_at_one_that_flies_straight_on_wins(page):
+def test_a_player_who_fires_at_one_that_flies_straight_on_wins(page):
     choose(page, "start-range", 12)
     choose(page, "blue-player", "straight")
     fast(page)

@@ -70,7 +70,7 @@ def test_a_visitor_wins_two_against_two(page, high):
     assert replay.names == ("human, evader", "straight")
 
 
-def test_who_is_shot_down_flies_another_fighter(phone):
+def test_a_player_who_is_shot_down_flies_another_fighter(phone):
     """With a finger, until both are shot down."""
     fingers = Fingers(phone)
     fingers.tap("lesson-end")
@@ -134,6 +134,20 @@ def test_with_sensors_only_the_own_side_is_known(page):
     assert lines["blue_0"][1] == "–"
     choose(page, "blue-player", "pair")
     until(lambda: seconds(page) > 0.5)
+
+
+def test_the_wingmen_matter_only_where_a_human_flies(page):
+    """A chosen `pair` needs sensors; a fight of pilots on both sides has no wingmen."""
+    choose(page, "size", "2")
+    choose(page, "wingmen", "pair")
+    assert page.evaluate("document.getElementById('sensing').checked")
+    choose(page, "red-player", "ace")
+    assert not is_shown(page, "wingmen")
+    choose(page, "sensing", False)
+    assert not page.evaluate("document.getElementById('sensing').checked")
+    choose(page, "blue-player", "human")
+    assert is_shown(page, "wingmen")
+    assert page.evaluate("document.getElementById('sensing').checked")
 
 
 def test_policies_fly_the_game_that_they_were_trained_for(page):

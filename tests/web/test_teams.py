@@ -20,6 +20,7 @@ from midrange_puffer.replays.session import Session
 pytestmark = [COMPILER, NODE]
 
 NEAR = {"start_range_min": 25_000, "start_range_max": 25_000}
+FAR = {"start_range_min": 50_000, "start_range_max": 50_000}
 TWO = {"red_size": 2, "blue_size": 2, **NEAR}
 FOUR = {"red_size": 4, "blue_size": 4, **NEAR}
 # A human turns, climbs, fires, aims at others and changes fighters.
@@ -144,23 +145,72 @@ def test_back_in_time_and_on_is_the_same_fight(core, sides, parameters):
     assert found == [True, True, 0]
 
 
+TAKE_OVER = """
+  const flown = [new Session(core, { ...told, policies })];
+  for (let i = 0; i < 200; i += 1) flown[0].step();
+  flown.push(flown[0].handOver(1));
+  const looks = () => flown.map(({ fight: { now, fighters, missiles } }) => (
+    JSON.stringify([now, fighters, missiles])));
+"""
+
+
 @pytest.mark.parametrize("pilot", ["ace", "pair", "champion:team2"])
-def test_who_takes_over_a_side_begins_in_the_same_fight(core, pilot):
-    """And a crew of the side's pilot then flies on as the pilot would have."""
+def test_the_player_who_takes_over_a_side_begins_in_the_same_fight(core, pilot):
+    """The side's pilot or policy becomes the wingman."""
     sensing = "radar" if pilot == "pair" else "full"
     found = core.run(
-        """
-        const fight = { ...told, policies };
-        const flown = [new Session(core, fight)];
-        for (let i = 0; i < 200; i += 1) flown[0].step();
-        flown.push(flown[0].handOver(1));
-        answer(flown.map(({ fight: { now, fighters, missiles } }) => [now, fighters, missiles])
-          .concat([[flown[1].humans, flown[1].wingmen[1]]]));
-        """,
+        TAKE_OVER + "answer([looks(), flown[1].humans, flown[1].wingmen[1]]);",
         {"players": ("ace", pilot), "seed": 2, "parameters": TWO | {"sensing": sensing}},
     )
-    assert found[0] == found[1]
-    assert found[2] == [[2], pilot]
+    assert found[0][0] == found[0][1]
+    assert found[1:] == [[2], pilot]
+
+
+@pytest.mark.parametrize(
+    ("pilot", "sensing"), [("ace", "full"), ("ace", "radar"), ("crank", "radar"), ("pair", "radar")]
+)
+def test_wingmen_fly_on_after_a_takeover_as_the_pilot_would_have(core, pilot, sensing):
+    """The human repeats the untouched fight's controls; the wingman flies the same by itself.
+
+    With sensors a crew's copy of the fight is exact only while all fighters have its pilot and no
+    seeker has a lock: so both sides have the same pilot, and begin far apart.
+    """
+    found = core.run(
+        TAKE_OVER
+        + """
+        const controls = [];
+        for (let i = 0; i < 100; i += 1) {
+          flown[0].step();
+          const rows = flown[0].controls.at(-1);
+          flown[1].step(rows.map((row, number) => (number === 2 ? row : null)));
+          controls.push(flown.map((session) => session.controls.at(-1)[3]));
+        }
+        answer([controls, looks()]);
+        """,
+        {"players": (pilot, pilot), "seed": 2, "parameters": TWO | FAR | {"sensing": sensing}},
+    )
+    for decision, (untouched, taken_over) in enumerate(found[0]):
+        assert untouched == taken_over, decision
+    assert found[1][0] == found[1][1]
+
+
+def test_wingmen_of_an_unknown_agent_are_the_usual_ones(core):
+    """In a replay of `puffer serve` the client's side is named "agent"."""
+    found = core.run(
+        """
+        const record = Array.from({ length: 50 }, () => told.pilots.map(() => [0, 1, 0]));
+        const session = new Session(core, { ...told, record, policies });
+        while (session.isReplayed) session.step();
+        const taken = session.handOver(0);
+        for (let i = 0; i < 100; i += 1) taken.step();
+        const wingman = taken.controls.slice(50).map((rows) => JSON.stringify(rows[1]));
+        answer([taken.wingmen[0], new Set(wingman).size, linkOf(session)[1], linkOf(taken)[1]]);
+        """,
+        {"players": ("agent", "ace"), "pilots": ["agent"] * 2 + ["ace"] * 2, "parameters": TWO},
+    )
+    assert found[0] == core.tables["wingmen"]
+    assert found[1] > 1  # it steers
+    assert found[2:] == [False, False]  # a link would lose the agent's controls
 
 
 def test_crews_fly_as_the_pilots_themselves(core):
@@ -234,6 +284,21 @@ def test_a_link_holds_the_fight(core, parameters):
     )
     assert found[0] <= 120
     assert found[1:] == [True, True, False, ["snake", "ace"]]
+
+
+@pytest.mark.parametrize("player", ["champion:team2", "ace"])
+def test_a_link_holds_only_the_start_of_a_fight_with_a_takeover(core, player):
+    """A link has no room for the controls of wingmen that a pilot or a policy flew."""
+    found = core.run(
+        """
+        const session = new Session(core, { ...told, policies });
+        for (let i = 0; i < 15; i += 1) session.step();
+        const [fragment, isWhole] = linkOf(session.handOver(0));
+        answer([isWhole, readLink(fragment, tables).record, linkOf(session)[1]]);
+        """,
+        {"players": (player, "straight"), "seed": 2, "parameters": TWO},
+    )
+    assert found == [False, [], True]
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])

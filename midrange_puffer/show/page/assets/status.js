@@ -121,7 +121,7 @@ function planeCaption({ zones, picture }, fight) {
     "filled R_NEZ, hits against every declared evasion.";
   const whose = picture === "truth" ? "The truth." : `What ${picture} knows. Of the enemy: ◆ on ` +
     "radar, ◇ from memory, × where it was lost. Strokes: warnings of radars and seekers, of no range.";
-  const dots = fight.fighters[0].entries.silent ? " A silent radar has no cone. Ring of dots: chaff." : "";
+  const dots = fight.fighters.some(({ entries }) => entries.silent) ? " A silent radar has no cone. Ring of dots: chaff." : "";
   const guided = `Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.${dots}`;
   return [
     ...(fight.radar ? [[["", `${whose} ${guided}`]]] : []),
