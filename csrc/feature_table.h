@@ -347,7 +347,7 @@ enum {
 // Systems -------------------------------------------------------------------------------------------------
 
 // With emission control or chaff these follow the features of sensors, before those of a mission; in teams they are a
-// row. There is one table for both. Zeros follow it, since programs tell games apart by the number of features: as many
+// row. One table serves one against one and teams. Zeros follow it, since programs tell games apart by the number of features: as many
 // as make this number differ from that of every other game.
 // clang-format off
 #define MR_STATUS_FEATURES(X) \

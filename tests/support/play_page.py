@@ -4,7 +4,7 @@ import base64
 import time
 from collections.abc import Callable
 
-from pages import click, text
+from pages import click, is_shown, text
 
 PATIENCE = 60.0  # s
 
@@ -27,6 +27,16 @@ def press(page, code: str) -> None:
     """Presses a key and lets it go."""
     for kind in ("keyDown", "keyUp"):
         key(page, code, kind)
+
+
+def fire_to_the_end(page) -> None:
+    """Fires whenever that is possible, until the fight is over."""
+
+    def fires() -> bool:
+        press(page, "Space")
+        return is_shown(page, "outcome")
+
+    until(fires)
 
 
 def choose(page, element: str, value: object) -> None:

@@ -2,13 +2,17 @@
 
 import importlib.util
 import json
+import math
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from needs import need
 from places import ROOT
+
+from midrange_puffer.game.spacetime import SpaceTime
 
 SYSROOT = Path("/usr/include/wasm32-wasi")
 COMPILER = need(
@@ -61,3 +65,17 @@ class Core:
         )
         assert done.returncode == 0, done.stderr[-2000:]
         return json.loads(done.stdout)
+
+
+def check_paths(scene: dict, graph: SpaceTime) -> None:
+    """Asserts that the page's scene of a space-time graph has the package's paths, to 1 m."""
+    for name in ("own", "escapes", "shots", "fronts"):
+        expected = getattr(graph, name)
+        if expected is None:
+            continue
+        paths = [scene[name]] if name == "own" else scene[name]
+        rows = expected[None] if name == "own" else expected
+        for path, row in zip(paths, rows, strict=True):
+            places = [[math.nan if v is None else v for v in at.values()] for at in path]
+            wanted = row[: len(places)]  # a path ends where it is hit
+            assert places == pytest.approx(wanted, abs=1.0, nan_ok=True), name

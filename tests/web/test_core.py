@@ -1,7 +1,6 @@
 """The core in WebAssembly gives the same bits as the native one, and its networks as torch."""
 
 import base64
-import math
 from itertools import product
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import team_fights
 import torch
 from needs import nightly
-from web_page import COMPILER, NODE
+from web_page import COMPILER, NODE, check_paths
 
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
@@ -385,16 +384,7 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
             sim.step()
         game = sim if sensing == "full" else believed(sim, 0, seat)
         graph = spacetime(game, 0, seat)
-        for name in ("own", "escapes", "shots", "fronts"):
-            expected = getattr(graph, name)
-            if expected is None:
-                continue
-            paths = [scene[name]] if name == "own" else scene[name]
-            rows = expected[None] if name == "own" else expected
-            for path, row in zip(paths, rows, strict=True):
-                places = [[math.nan if v is None else v for v in at.values()] for at in path]
-                wanted = row[: len(places)]  # a path ends where it is hit
-                assert places == pytest.approx(wanted, abs=1.0, nan_ok=True), name
+        check_paths(scene, graph)
         assert len(scene["missiles"]) == len(graph.missiles)
         for told, missile in zip(scene["missiles"], graph.missiles, strict=True):
             assert (told["slot"], told["owner"]) == (missile.slot, missile.owner)

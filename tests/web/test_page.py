@@ -6,7 +6,18 @@ import pytest
 from browser import NEEDED
 from pages import click, colour_count, is_shown, status, text
 from places import ROOT
-from play_page import Fingers, choose, fast, give, key, press, saved, seconds, until
+from play_page import (
+    Fingers,
+    choose,
+    fast,
+    fire_to_the_end,
+    give,
+    key,
+    press,
+    saved,
+    seconds,
+    until,
+)
 from web_page import COMPILER, NODE
 
 from midrange_puffer.replays.replay import Replay
@@ -87,12 +98,7 @@ def test_a_player_who_fires_at_one_that_flies_straight_on_wins(page):
     choose(page, "start-range", 12)
     choose(page, "blue-player", "straight")
     fast(page)
-
-    def fire() -> bool:
-        press(page, "Space")
-        return is_shown(page, "outcome")
-
-    until(fire)
+    fire_to_the_end(page)
     assert text(page, "outcome-words") == "You win"
     assert "did not turn away" in text(page, "debrief") or "no turn could" in text(page, "debrief")
     assert text(page, "tally") == "won 1, drawn 0, lost 0"

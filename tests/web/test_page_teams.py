@@ -5,7 +5,7 @@ import re
 import pytest
 from browser import NEEDED
 from pages import click, colour_count, is_shown, text
-from play_page import Fingers, choose, fast, give, press, saved, seconds, until
+from play_page import Fingers, choose, fast, fire_to_the_end, give, press, saved, seconds, until
 from web_page import COMPILER
 
 from midrange_puffer.replays.replay import Replay
@@ -54,12 +54,7 @@ def test_a_visitor_wins_two_against_two(page, high):
     until(lambda: text(page, "aim") != aimed)
     assert re.fullmatch(r"Target: blue_[01]", text(page, "aim"))
     fast(page)
-
-    def fire() -> bool:
-        press(page, "Space")
-        return is_shown(page, "outcome")
-
-    until(fire)
+    fire_to_the_end(page)
     assert text(page, "outcome-words") == "You win, 2 of 2 left"
     assert text(page, "debrief").startswith("You flew red_0.")
     assert "hit blue_" in text(page, "debrief")

@@ -1,12 +1,11 @@
 """Teams in the page's core: replays, crews, graphs and a policy are those of the package."""
 
 import base64
-import math
 
 import numpy as np
 import pytest
 import torch
-from web_page import COMPILER, NODE
+from web_page import COMPILER, NODE, check_paths
 
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
@@ -330,15 +329,7 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, dimensions):
         else:
             graph = pair_graph(believed(sim, 0, number, enemy), 0, side, 1 - side)
         assert (scene["number"], scene["side"]) == (number, side)
-        for name in ("own", "escapes", "shots", "fronts"):
-            expected = getattr(graph, name)
-            if expected is None:
-                continue
-            paths = [scene[name]] if name == "own" else scene[name]
-            rows = expected[None] if name == "own" else expected
-            for path, row in zip(paths, rows, strict=True):
-                places = [[math.nan if v is None else v for v in at.values()] for at in path]
-                assert places == pytest.approx(row[: len(places)], abs=1.0, nan_ok=True), name
+        check_paths(scene, graph)
         assert len(scene["missiles"]) == len(graph.missiles)
         for told, missile in zip(scene["missiles"], graph.missiles, strict=True):
             assert (told["owner"], told["target"]) == (missile.owner, missile.target)
