@@ -2,8 +2,8 @@
 
     python benchmarks/generalist.py MODEL [MODEL …]
 
-Every model fights each of nine scripted pilots in both seats. Both sides fly by the same settings.
-Rows 1 to 3 have only types of configs/generalist.ini, the others do not.
+Every model fights each of the ten scripted pilots in both seats. Both sides fly by the same
+settings. Rows 1 to 3 have only types of configs/generalist.ini, the others do not.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from common import print_table
 from rich.progress import track
 
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.contest.ratings import ANCHORS
+from midrange_puffer.game.parameters import PILOTS
 
 ENGAGEMENTS, SEED = 128, 1
 
@@ -39,7 +39,7 @@ def score(model: str, aircraft: str, missile: str, spread: float) -> float:
         **{f"{side}_aircraft": aircraft for side in ("red", "blue")},
         **{f"{side}_missile": missile for side in ("red", "blue")},
     }
-    return fmean(evaluate(model, pilot, ENGAGEMENTS, SEED, **game)["score"] for pilot in ANCHORS)
+    return fmean(evaluate(model, pilot, ENGAGEMENTS, SEED, **game)["score"] for pilot in PILOTS)
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
         [name, *(f"{score(model, *game):.3f}" for model in models)]
         for name, *game in track(GAMES, "games")
     ]
-    print_table("Mean score over nine pilots", ["game", *models], rows)
+    print_table("Mean score over ten pilots", ["game", *models], rows)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,6 @@ from midrange_puffer.show.figures import check_picture, save_figure
 
 ENGAGEMENTS, SEED = 128, 1
 RED, BLUE = 0, 1
-NINE = PILOTS[:9]
 COLOURS = ("tab:red", "tab:blue")
 
 Act = Callable[[Simulation], np.ndarray | None]
@@ -110,7 +109,7 @@ def conduct(name: str, path: str) -> tuple[str, ...]:
     policy, _ = load_policy(path)
     everyone = np.arange(ENGAGEMENTS)
     scores, parts = [], {key: [] for key in KEYS}
-    for pilot in NINE:
+    for pilot in PILOTS:
         sim = Simulation(ENGAGEMENTS, SEED, blue=pilot, dimensions=3)
         player = Player(policy, ENGAGEMENTS, seed=SEED)
 
@@ -160,9 +159,9 @@ def add_parts(log: Log, parts: dict[str, list[float]]) -> None:
 
 def pilots_table() -> list[tuple[str, ...]]:
     """Returns the scores of the pilots, and who wins."""
-    score = np.full((len(NINE), len(NINE)), np.nan)
+    score = np.full((len(PILOTS), len(PILOTS)), np.nan)
     higher, first = [], []
-    for (i, red), (j, blue) in ((a, b) for a in enumerate(NINE) for b in enumerate(NINE)):
+    for (i, red), (j, blue) in ((a, b) for a in enumerate(PILOTS) for b in enumerate(PILOTS)):
         sim = Simulation(ENGAGEMENTS, SEED, red, blue, dimensions=3)
         log = fly(sim, lambda sim: None)
         outcome = sim.outcome
@@ -177,7 +176,7 @@ def pilots_table() -> list[tuple[str, ...]]:
     overall = (score + 1 - score.T) / 2  # both seats
     rows = [
         (name, *(f"{value:.2f}" for value in row), f"{np.delete(row, i).mean():.3f}")
-        for i, (name, row) in enumerate(zip(NINE, overall, strict=True))
+        for i, (name, row) in enumerate(zip(PILOTS, overall, strict=True))
     ]
     print(
         f"of the decided fights the side that started higher won {np.mean(higher):.2f}, "
@@ -236,7 +235,7 @@ def main() -> None:
         check_picture(options.picture)
     if options.pilots:
         rows = pilots_table()
-        print_table("Scores of the pilots against each other", ["", *NINE, "mean"], rows)
+        print_table("Scores of the pilots against each other", ["", *PILOTS, "mean"], rows)
     if options.models:
         rows = [conduct(path, path) for path in options.models]
         print_table("Conduct with height", ["model", "score", *KEYS], rows)
