@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -91,6 +91,19 @@ def initialise_hidden(encoder: nn.Module, pooling: nn.Module | None = None) -> N
     if pooling is not None:
         for weight in pooling.parameters():
             nn.init.orthogonal_(weight, math.sqrt(2))  # PufferLib's `layer_init` needs a bias
+
+
+class Context(NamedTuple):
+    """Values that `Policy.decode` needs beside hidden features.
+
+    Attributes:
+        observations: [agents, features].
+        encodings: of each fighter, [agents, fighters, hidden_size]; None without
+            `parameter_sharing`.
+    """
+
+    observations: torch.Tensor
+    encodings: torch.Tensor | None = None
 
 
 class Policy(PolicyModule):
@@ -192,41 +205,45 @@ class Policy(PolicyModule):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values."""
-        if self.shares:
-            encodings = self._encode_fighters(observations)
-            return self._command(encodings.amax(dim=1), encodings, observations)
-        hidden = self.encode_observations(observations, state)
-        return self.decode_actions(hidden, observations)
+        return self.decode(*self.encode(observations))
 
     forward_eval = forward
+
+    def encode(self, observations: torch.Tensor) -> tuple[torch.Tensor, Context]:
+        """Returns hidden features [agents, hidden_size], the input of a memory, and their context.
+
+        With `parameter_sharing` the hidden features are the summaries of sides.
+        """
+        if self.shares:
+            encodings = self._encode_fighters(observations)
+            return encodings.amax(dim=1), Context(observations, encodings)
+        features = observations.float()
+        hidden = self.encoder(self.pooling(features) if self.rows else features)
+        return hidden, Context(observations)
+
+    def decode(self, hidden: torch.Tensor, context: Context) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from hidden features or a memory's output.
+
+        Args:
+            hidden: [agents, hidden_size].
+            context: of the same observations.
+        """
+        observations, encodings = context
+        if encodings is not None:
+            return self._command(hidden, encodings, observations)
+        if isinstance(self.actor, TargetActor):
+            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
+            return self.actor(hidden, enemies), self.critic(hidden)
+        return self.decode_actions(hidden)
 
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Returns hidden features [agents, hidden_size], the input of a recurrent cell.
+        """Returns the hidden features of `encode`; PufferLib's LSTMWrapper calls it."""
+        return self.encode(observations)[0]
 
-        With `parameter_sharing` they are the summaries of sides.
-        """
-        if self.shares:
-            return self._encode_fighters(observations).amax(dim=1)
-        features = observations.float()
-        return self.encoder(self.pooling(features) if self.rows else features)
-
-    def decode_actions(
-        self, hidden: torch.Tensor, observations: torch.Tensor | None = None
-    ) -> tuple[Distribution, torch.Tensor]:
-        """Returns the actor's output and values from hidden features or a recurrent cell's output.
-
-        Args:
-            hidden: [agents, hidden_size].
-            observations: [agents, features]; needed by a `TargetActor`.
-        """
-        if self.shares:
-            assert observations is not None
-            return self._command(hidden, self._encode_fighters(observations), observations)
-        if isinstance(self.actor, TargetActor) and observations is not None:
-            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
-            return self.actor(hidden, enemies), self.critic(hidden)
+    def decode_actions(self, hidden: torch.Tensor) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from hidden features; for one against one."""
         return self.actor(hidden), self.critic(hidden)
 
     def _encode_fighters(self, observations: torch.Tensor) -> torch.Tensor:
@@ -296,10 +313,10 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         if "done" in state:
             for name in MEMORY:
                 state[name] = state[name].masked_fill(state["done"][:, None], 0)
-        hidden = self.policy.encode_observations(observations, state)
+        hidden, context = self._encode(observations, state)
         memory = tuple(state[name] for name in MEMORY)
         state["lstm_h"], state["lstm_c"] = self.cell(hidden, memory)
-        return self._decode(state["lstm_h"], observations)
+        return self._decode(state["lstm_h"], context)
 
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -320,16 +337,24 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         if "done" not in state:
             return super().forward(observations, state)
         flat = observations.flatten(0, 1)
-        hidden = self.policy.encode_observations(flat, state)
-        actions, values = self._decode(self._remember(hidden, state["done"]), flat)
+        hidden, context = self._encode(flat, state)
+        actions, values = self._decode(self._remember(hidden, state["done"]), context)
         return actions, values.view(observations.shape[:2])
 
-    def _decode(
-        self, hidden: torch.Tensor, observations: torch.Tensor
-    ) -> tuple[Distribution, torch.Tensor]:
-        """Calls `decode_actions`; a user's own policy takes one argument, as in PufferLib."""
+    def _encode(
+        self, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, Context | None]:
+        """Returns hidden features, and their context; a user's own policy has none."""
         if isinstance(self.policy, Policy):
-            return self.policy.decode_actions(hidden, observations)
+            return self.policy.encode(observations)
+        return self.policy.encode_observations(observations, state), None
+
+    def _decode(
+        self, hidden: torch.Tensor, context: Context | None
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from the memory's output."""
+        if isinstance(self.policy, Policy) and context is not None:
+            return self.policy.decode(hidden, context)
         return self.policy.decode_actions(hidden)
 
     def _remember(self, hidden: torch.Tensor, done: torch.Tensor) -> torch.Tensor:
