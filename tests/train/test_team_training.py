@@ -18,7 +18,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.errors import UserError
 from midrange_puffer.evaluate import evaluate
 from midrange_puffer.game.observation import rows_of
-from midrange_puffer.policies.networks import entities
+from midrange_puffer.policies.encoders import entities
 from midrange_puffer.train import run_folder
 
 STAGES = ("--curriculum.stages=small,large", "--curriculum.small.max-steps=4096",
