@@ -266,7 +266,7 @@ class Group:
         if self._acts.mode == ORDERS:
             return self._carried_out(actions)
         if self._acts.mode == DISCRETE:
-            return controls(actions, self._is_team, self._game_controls)
+            return controls(actions, self._game_controls, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
         return np.minimum(actions, self._game_controls.highest) if self._is_team else actions
 

@@ -19,7 +19,7 @@ from midrange_puffer.commands import cli, export
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.observation import OBSERVATION_VERSION, STG_FEATURES
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies import exported
@@ -144,7 +144,8 @@ def test_the_metadata_have_the_tables_and_all_of_the_model_but_its_weights(tmp_p
         return
     for column, action in enumerate(entries["actions"].values()):
         for level, value in enumerate(action["levels"]):
-            assert controls(np.eye(3, dtype=int)[[column]] * level)[0, column] == value
+            levels = np.eye(3, dtype=int)[[column]] * level
+            assert controls(levels, PLANE)[0, column] == value
     assert [len(action["levels"]) for action in entries["actions"].values()] == [5, 3, 2]
 
 

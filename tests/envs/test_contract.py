@@ -17,7 +17,7 @@ from quick_fights import FLAT, SHORT, same
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import ACTION_MODES, controls
+from midrange_puffer.game.actions import ACTION_MODES, PLANE, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
@@ -185,7 +185,7 @@ def test_an_episode_is_that_of_a_simulation(name, seats, action_mode, where):
     while not over:
         assert np.array_equal(observations, sim.observe()[0, seats])
         actions = draw(env, len(seats), rng)
-        commands[0, seats] = controls(actions) if action_mode == "discrete" else actions
+        commands[0, seats] = controls(actions, PLANE) if action_mode == "discrete" else actions
         sim.step(commands)
         observations, rewards, terminated, truncated, ends = face.step(env, actions)
         over = sim.outcome[0] != 0

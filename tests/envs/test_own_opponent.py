@@ -15,7 +15,7 @@ from quick_fights import LEVELS, SHORT, joined
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 from midrange_puffer.policies import own_code
@@ -69,9 +69,10 @@ def test_a_function_by_name_flies_the_other_seat(seat, tmp_path):
         commands, seen = np.zeros((3, 2, 3), np.float32), sim.observe()
         assert np.array_equal(env.observations, seen[:, agent])
         left = seen[:, 1 - agent, 15] > 0
-        commands[:, 1 - agent] = controls(np.stack([4 * left, 2 + 0 * left, left], axis=1))
+        answers = np.stack([4 * left, 2 + 0 * left, left], axis=1)
+        commands[:, 1 - agent] = controls(answers, PLANE)
         actions = rng.integers(0, LEVELS, (3, 3), np.int32)
-        commands[:, agent] = controls(actions)
+        commands[:, agent] = controls(actions, PLANE)
         env.step(actions)
         sim.step(commands)
     assert flown > 10
