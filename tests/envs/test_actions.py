@@ -72,7 +72,7 @@ def test_continuous_actions_are_the_controls_of_a_simulation(seat):
     assert over.sum() > NUM_ENVS / 2
 
 
-def test_what_is_outside_is_clipped_and_not_a_number_is_zero():
+def test_actions_outside_are_clipped_and_not_a_number_is_zero():
     env = Midrange(NUM_ENVS, "self", action_mode="continuous", **SHORT)
     rng = np.random.default_rng(2)
     wild = rng.standard_cauchy((80, env.num_agents, 3))

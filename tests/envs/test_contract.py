@@ -252,7 +252,7 @@ def test_the_time_limit_truncates_and_the_rules_terminate(face, game, length, tr
 
 
 @EACH_FACE
-def test_what_was_returned_stays_as_it_was(face):
+def test_returned_arrays_stay_as_they_were(face):
     env = face.make(**SHORT)
     kept = [face.reset(env, SEED, None)]
     before = copy.deepcopy(kept)

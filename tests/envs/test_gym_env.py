@@ -142,7 +142,7 @@ def test_a_pilot_is_meant_whatever_files_there_are(tmp_path, monkeypatch):
         make(opponent="x" * 3000)
 
 
-def test_what_an_opponents_function_raises_is_the_cause_of_the_error():
+def test_an_exception_of_an_opponents_function_is_the_cause_of_the_error():
     def broken(observations: np.ndarray) -> np.ndarray:
         if len(observations) > 1:  # the trial call
             return np.zeros((len(observations), 3))

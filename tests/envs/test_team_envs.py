@@ -167,7 +167,7 @@ def test_pettingzoos_own_checks_pass(sizes):
 
 
 @EACH_SIZE
-def test_who_dies_leaves_and_the_fight_goes_on(sizes):
+def test_a_dead_agent_leaves_and_the_fight_goes_on(sizes):
     env = MidrangeParallelEnv(**sized(sizes))
     sides = {"red": sizes[0], "blue": sizes[1]}
     names = [f"{side}_{number}" for side, size in sides.items() for number in range(size)]

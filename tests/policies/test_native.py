@@ -427,7 +427,7 @@ def test_networks_that_share_threads_may_act_at_the_same_time():
 
 
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
-def test_what_is_not_finite_is_seen_where_it_is_and_nowhere_else(levels):
+def test_numbers_that_are_not_finite_change_their_own_decisions_only(levels):
     """Only the outputs for its own decision change, and no later calls."""
     policy = make(levels=levels)
     network = make_network(policy)

@@ -184,7 +184,7 @@ def test_rank_correlations(tmp_path):
 
 
 @pytest.mark.parametrize(("count", "bound"), [(8, 0.738), (10, 0.648), (20, 0.447), (30, 0.362)])
-def test_what_chance_gives(count, bound):
+def test_correlations_by_chance_are_those_of_the_table(count, bound):
     """Critical values at 5 %, two-sided, of J. H. Zar, Biostatistical Analysis, table B.20."""
     assert chance_correlation(count) == pytest.approx(bound, abs=0.006)
 

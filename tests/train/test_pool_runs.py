@@ -60,7 +60,7 @@ def test_a_resumed_run_goes_on_with_its_pool(finished, tmp_path):
     assert after >= before > 0
 
 
-def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
+def test_decisions_of_frozen_seats_are_not_learnt_from(tmp_path, monkeypatch):
     """An update's batch has only the agents' observations, actions and rewards."""
     evaluate, seen = StageTrainer.evaluate, []
 
