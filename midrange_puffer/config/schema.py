@@ -18,11 +18,10 @@ from midrange_puffer.config.sections import (
     PopulationConfig,
     RnnConfig,
     Stage,
-    SweepConfig,
-    Swept,
     TrainConfig,
     VecConfig,
 )
+from midrange_puffer.config.sweep_sections import SweepConfig, Swept
 from midrange_puffer.game.parameters import (
     OPTIONS,
     PARAMETERS,

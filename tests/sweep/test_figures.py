@@ -12,7 +12,7 @@ from sweeps import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
-from midrange_puffer.config.sections import SweepConfig
+from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.figures import (
     chance_correlation,
