@@ -9,7 +9,7 @@ from places import EXAMPLES
 from quick_fights import LEVELS, SHORT, draw_actions
 
 from midrange_puffer import FEATURES, Midrange, _core
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.envs.own_reward import Decision, Fighters
 from midrange_puffer.policies.own_code import OwnCodeError
 

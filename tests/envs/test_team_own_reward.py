@@ -5,7 +5,7 @@ import pytest
 from places import EXAMPLES
 
 from midrange_puffer import Decision, Midrange
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 
 RULES = {
     "start_range_min": 6_000,
