@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scenes import BLUE, RED, fighter
 
 from midrange_puffer import Simulation, features_of
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import pilots_of, resolve
 
 # The columns of the sensors' features; those of the systems follow them.
 COLUMNS = {
@@ -25,6 +25,7 @@ COMMANDS = ("rudder_command", "climb_command", "throttle_command", "fire")
 CARTRIDGES = 8
 BODY = ("x", "y", "z", "c", "s", "u", "v", "rudder")
 View = Callable[[Simulation], np.ndarray]
+PILOTS = pilots_of(resolve({"sensing": "radar"}))
 FIGHTING = [name for name in PILOTS if name not in ("straight", "weave")]
 
 fights = st.fixed_dictionaries(
