@@ -20,7 +20,7 @@ from midrange_puffer import _core
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.vector import make_env
 

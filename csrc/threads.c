@@ -23,8 +23,8 @@ enum { LOOKS = 8000, PAUSES = 50 };
 // Below this number of parts for each thread there is one share for all threads, since parts may differ in length.
 enum { FEW = 5 };
 
-// Bytes of a thread's stack, as on Linux by default. Others have less, and a decision of sixteen against sixteen takes
-// 2 MiB.
+// Bytes of the stack of a thread that is created here: the default on Linux; other systems have less. A decision of
+// sixteen against sixteen takes 2 MiB. The caller works on parts, too, on the stack that its thread has.
 enum { STACK = 8 << 20 };
 
 // A contiguous share of the parts, which one thread takes first: their memory is in its core's caches from last time.

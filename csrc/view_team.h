@@ -364,6 +364,14 @@ static inline void mr_place_ranked(const void *features, int count, int32_t firs
   mr_place_rows(features, count, rows);
 }
 
+// Places all rows of a kind at once. Inlined, too.
+static inline void mr_place_kind(const MrTeamView *view, int32_t kind, const void *features, int count,
+                                 const MrTeamRows *to) {
+  float *rows[MR_LANES];
+  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[kind];
+  mr_place_rows(features, count, rows);
+}
+
 // Writes the rows of the other fighters. Those that are dead or not known are the last by rank, and leave zeros.
 static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to,
                             size_t next) {
@@ -420,7 +428,6 @@ static void mr_note_alarms(const MrSim *sim, const MrBlock *b, const MrPicture *
 static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fighter, const MrTeamRows *to) {
   const MrHeard *all = view->alarms.heard[fighter].of;
   int32_t enemies = mr_size(sim, !mr_side(sim, fighter));
-  float *rows[MR_LANES];
   MrSeekers seekers;
   MrSeekerRow seeker_rows[MR_SEEKERS_OBSERVED];
   for (int32_t e = 0; e < enemies; e++) {
@@ -445,8 +452,7 @@ static void mr_write_heard(const MrSim *sim, const MrTeamView *view, int32_t fig
   }
   mr_listen_to_seekers(sim, view->b, fighter, view->picture, &seekers);
   mr_write_seekers(&sim->constants, &seekers, seeker_rows);
-  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_INBOUND];
-  mr_place_rows(seeker_rows, MR_SEEKERS_OBSERVED * MR_SEEKER_WIDTH, rows);
+  mr_place_kind(view, MR_ROW_INBOUND, seeker_rows, MR_SEEKERS_OBSERVED * MR_SEEKER_WIDTH, to);
 }
 
 // Fighters ------------------------------------------------------------------------------------------------
@@ -479,25 +485,19 @@ static inline void mr_find_observers(const MrBlock *b, int32_t fighter, int32_t 
   MR_FOR_LANES(i) out[i] = own->alive[i] & (own->pilot[i] != MR_PILOT_transport);
 }
 
-// Writes the row of the mission.
-static void mr_write_mission(const MrSim *sim, const MrTeamView *view, int32_t fighter,
-                             const int32_t observes[MR_LANES], const MrTeamRows *to) {
-  float *rows[MR_LANES];
+static void mr_write_mission_row(const MrSim *sim, const MrTeamView *view, int32_t fighter,
+                                 const int32_t observes[MR_LANES], const MrTeamRows *to) {
   MrMissionRow row;
   mr_write_line(sim, view->b, fighter, observes, &row);
   mr_write_transport(sim, view->b, view->picture, fighter, observes, &row);
-  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_MISSION];
-  mr_place_rows(&row, MR_MISSION_COUNT, rows);
+  mr_place_kind(view, MR_ROW_MISSION, &row, MR_MISSION_COUNT, to);
 }
 
-// Writes the row of the systems.
-static void mr_place_systems(const MrSim *sim, const MrTeamView *view, int32_t fighter,
-                             const int32_t observes[MR_LANES], const MrTeamRows *to) {
-  float *rows[MR_LANES];
+static void mr_write_systems_row(const MrSim *sim, const MrTeamView *view, int32_t fighter,
+                                 const int32_t observes[MR_LANES], const MrTeamRows *to) {
   MrSystemsRow row;
   mr_write_systems(sim, view->b, view->picture, fighter, observes, &row);
-  MR_EACH_LANE(i) rows[i] = to->rows[i] + view->first[MR_ROW_SYSTEMS];
-  mr_place_rows(&row, MR_SYSTEMS_COUNT, rows);
+  mr_place_kind(view, MR_ROW_SYSTEMS, &row, MR_SYSTEMS_COUNT, to);
 }
 
 // Writes the observation of a fighter. Rows for more others than a side has, and those without a missile, are zeros.
@@ -531,8 +531,8 @@ static void mr_write_fighter(const MrSim *sim, const MrTeamView *view, int32_t f
     if (observes[i]) mr_gather(sim, view, fighter, &view->own[fighter][i], i, row + own_missiles, gathered);
     if (mr_has_mission(sim) && !observes[i]) mr_zero(row, 0, own_missiles);
   }
-  if (sim->has_systems) mr_place_systems(sim, view, fighter, observes, to);
-  if (mr_has_mission(sim)) mr_write_mission(sim, view, fighter, observes, to);
+  if (sim->has_systems) mr_write_systems_row(sim, view, fighter, observes, to);
+  if (mr_has_mission(sim)) mr_write_mission_row(sim, view, fighter, observes, to);
 }
 
 // Blocks --------------------------------------------------------------------------------------------------

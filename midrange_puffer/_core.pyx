@@ -186,8 +186,9 @@ cdef class Core:
         mr_start_episode(self._idle(), env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
-             uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None,
-             float[:, :, ::1] states=None, float[:, :, ::1] final_states=None):
+             uint8_t[::1] terminals, uint8_t[::1] truncations,
+             float[:, ::1] final_observations=None, float[:, :, ::1] states=None,
+             float[:, :, ::1] final_states=None):
         """Flies one decision and writes its results in place. See Midrange for the shapes.
 
         Where an engagement ends, its agents' rows of final_observations [agents, features] get
@@ -441,8 +442,8 @@ cdef class Core:
         """Returns copies of the fields of an entity: name -> array [num_envs, entities].
 
         `entity` is "engagement", "fighter" or "missile", and with sensors also "contact", "belief"
-        or "systems". csrc/state_fields.h lists the fields. The arrays are float32, or int32 for whole
-        numbers.
+        or "systems". csrc/state_fields.h lists the fields. The arrays are float32, or int32 for
+        whole numbers.
 
         Raises:
             KeyError: no such entity.
@@ -472,7 +473,8 @@ cdef class Core:
     def status(self):
         """Returns arrays [num_envs] of outcome, truncated, time (physics steps) and episode."""
         fields = {name: array[:, 0] for name, array in self.read("engagement").items()}
-        return fields["outcome"], fields["truncated"].astype(bool), fields["time"], fields["episode"]
+        truncated = fields["truncated"].astype(bool)
+        return fields["outcome"], truncated, fields["time"], fields["episode"]
 
     def snapshot(self):
         """Returns an exact copy of the state."""

@@ -10,12 +10,11 @@ cdef extern from "learner/learner.h" nogil:
         MR_HEADS_MIN
         MR_HEADS_MAX
         MR_OUTPUTS_MAX
-        MR_OUTPUTS_AIMED
         MR_MAX_KINDS
         MR_MAX_ARRAYS
 
     ctypedef struct MrEntityRows:
-        int32_t rows, features, place, each, stride
+        int32_t rows, features, place, per_fighter, stride
 
     ctypedef struct MrShape:
         int32_t features, layers

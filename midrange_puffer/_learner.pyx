@@ -196,8 +196,8 @@ cdef class Network:
         if levels is None:
             middles, reaches = ranges
             if not _can_be_heads(len(middles)) or len(reaches) != len(middles):
-                raise ValueError(f"ranges of {len(middles)} middles and {len(reaches)} halves: must "
-                                 f"be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers each")
+                raise ValueError(f"ranges of {len(middles)} middles and {len(reaches)} halves: "
+                                 f"must be {MR_HEADS_MIN} to {MR_HEADS_MAX} numbers each")
             self.shape.heads = len(middles)
             for head, (middle, reach) in enumerate(zip(middles, reaches, strict=True)):
                 self.shape.middle[head], self.shape.reach[head] = middle, reach
@@ -219,12 +219,12 @@ cdef class Network:
     cdef int _take_fighters(self, int fighters, int own_alive, int features, widths, levels,
                             entities) except -1:
         if entities is None or not levels or len(widths) < 2:
-            raise ValueError(f"fighters = {fighters}: must be of a team, with levels and at least 2 "
-                             f"hidden layers")
+            raise ValueError(f"fighters = {fighters}: must be of a team, with levels and at least "
+                             f"2 hidden layers")
         count = len(levels) // fighters
         if features % fighters or tuple(levels) != tuple(levels[:count]) * fighters:
-            raise ValueError(f"fighters = {fighters}: {features} features and levels = {levels} must "
-                             f"be of equal parts")
+            raise ValueError(f"fighters = {fighters}: {features} features and levels = {levels} "
+                             f"must be of equal parts")
         if not 0 <= own_alive < entities[0]:
             raise ValueError(f"own_alive = {own_alive}: must be one of {entities[0]} features")
         self.shape.fighters, self.shape.own_alive = fighters, own_alive
@@ -234,24 +234,23 @@ cdef class Network:
         own, size, targets, kinds = entities
         end = own
         if not (1 <= len(kinds) <= MR_MAX_KINDS and 0 <= targets < len(kinds)):
-            raise ValueError(f"entities of {len(kinds)} kinds, targets = {targets}: must be of 1 to "
-                             f"{MR_MAX_KINDS} kinds, of which one is the targets'")
+            raise ValueError(f"entities of {len(kinds)} kinds, targets = {targets}: must be of 1 "
+                             f"to {MR_MAX_KINDS} kinds, of which one is the targets'")
         if size % WIDTH_UNIT or not 0 < size <= MAX_ENTITY_SIZE:
             raise ValueError(f"entity_size = {size}: must be a multiple of {WIDTH_UNIT} from "
                              f"{WIDTH_UNIT} to {MAX_ENTITY_SIZE}")
         for kind, (rows, features, place, *fighters) in enumerate(kinds):
-            each, stride = fighters or (rows, 0)
+            per_fighter, stride = fighters or (rows, 0)
             if (place != end and not fighters) or rows < 1 or features < 1:
                 raise ValueError(f"entities = {entities}: each kind must follow the one before")
-            if each < 1 or rows % each or stride < 0 or place < own:
-                raise ValueError(f"entities = {entities}: {rows} rows cannot be {each} of each fighter")
-            end = max(end, place + (rows // each - 1) * stride + each * features)
-            self.shape.rows[kind] = MrEntityRows(rows, features, place, each, stride)
+            if per_fighter < 1 or rows % per_fighter or stride < 0 or place < own:
+                raise ValueError(f"entities = {entities}: {rows} rows cannot be {per_fighter} of "
+                                 f"each fighter")
+            last = place + (rows // per_fighter - 1) * stride
+            end = max(end, last + per_fighter * features)
+            self.shape.rows[kind] = MrEntityRows(rows, features, place, per_fighter, stride)
         if own < 1 or end != self.shape.features:
             raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
-        if levels and sum(levels) >= MR_OUTPUTS_AIMED:
-            raise ValueError(f"levels = {levels}: must be below {MR_OUTPUTS_AIMED} together where "
-                             f"the last one chooses a target")
         if levels and levels[len(levels) - 1] != 1 + kinds[targets][0]:
             raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
         self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size
@@ -496,8 +495,8 @@ cdef class Network:
         _check_decisions("terminals", terminals, values.shape[0], values.shape[1])
         if (tuple(observations.shape)[:2] != shape
                 or not self.features <= observations.shape[2] <= seen_width):
-            raise ValueError(f"observations must be kept in {(*shape, self.features)}, or in longer "
-                             f"rows up to the {seen_width} numbers that are seen")
+            raise ValueError(f"observations must be kept in {(*shape, self.features)}, or in "
+                             f"longer rows up to the {seen_width} numbers that are seen")
         actions = self._raw(drawn, (*shape, self.heads), "actions that are kept")
         seen.rewards, seen.ends = &before[0], &ends[0]
         to.observations, to.width = &observations[row, step, 0], observations.shape[2]
@@ -517,8 +516,8 @@ cdef class Network:
         shape = tuple(values.shape)[:2]
         if (tuple(proximal.shape)[:2] != shape or tuple(observations.shape)[:2] != shape
                 or observations.shape[2] < self.features):
-            raise ValueError(f"experience must be of {shape} decisions and {self.features} features "
-                             f"or more")
+            raise ValueError(f"experience must be of {shape} decisions and {self.features} "
+                             f"features or more")
         _check_rows(rows, values.shape[0], values.shape[1])
         to.horizon = <int32_t> values.shape[1]
         to.observations, to.width = &observations[0, 0, 0], observations.shape[2]

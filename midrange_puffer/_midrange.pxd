@@ -256,7 +256,8 @@ cdef extern from "midrange.h" nogil:
     void mr_observe_truth(MrSim *sim, float *observations)
     int32_t mr_truth_features(const MrSim *sim)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
-    const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
+    const char *mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter,
+                               const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
     const char *mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
     void mr_draw_types(const MrSim *sim, int32_t engagement, int32_t episode,

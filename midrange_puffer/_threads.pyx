@@ -27,8 +27,8 @@ cdef class Threads:
         self.count = count
 
     def __dealloc__(self):
-        # No simulation or network refers to the threads any more. One may end later than they do, so
-        # its own end must not use them.
+        # No simulation or network refers to the threads any more. One may end later than they do,
+        # so its own end must not use them.
         mr_threads_destroy(self.threads)
         self.threads = NULL
 

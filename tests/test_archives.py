@@ -24,7 +24,7 @@ def with_header(header: bytes) -> bytes:
     return write_zip({"x.npy": b"\x93NUMPY\x01\x00" + bytes([len(text), 0]) + text + bytes(8)})
 
 
-def test_what_is_written_is_read():
+def test_a_written_archive_is_read():
     assert read_zip(io.BytesIO(write_zip(MEMBERS))) == MEMBERS
     arrays = {"x": np.arange(6.0).reshape(2, 3), "text": np.array("word")}
     for name, values in read_arrays(io.BytesIO(saved(**arrays))).items():
@@ -46,12 +46,12 @@ def test_no_flipped_bit_changes_a_member():
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"[a]", write_zip(MEMBERS)[:-30]])
-def test_what_is_no_archive_is_refused(content):
+def test_a_file_that_is_no_archive_is_refused(content):
     with pytest.raises(ValueError, match="not a zip file"):
         read_zip(io.BytesIO(content))
 
 
-def test_what_would_fill_the_memory_is_refused():
+def test_an_archive_that_would_fill_the_memory_is_refused():
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(10**6))

@@ -256,7 +256,7 @@ def test_targets_of_make_are_there():
     assert {"train", "test"} <= named <= set(targets)
 
 
-def test_what_is_not_run_is_still_there():
+def test_exceptions_from_running_are_commands_of_the_docs():
     unused = [part for part in NOT_RUN if not any(part in command for command in ALL)]
     assert unused == []
     known = ("puffer ", "python benchmarks", "taskset -c 0 python benchmarks", "make ")

@@ -19,7 +19,7 @@ MOST = 2**50  # bytes: more than any machine has
         lambda: bytearray(2**62),
     ],
 )
-def test_what_runs_out_of_memory_is_told_what_helps(take):
+def test_an_error_of_memory_says_what_helps(take):
     with pytest.raises(UserError, match=r"out of memory: try fewer"), memory_advice("try fewer"):
         take()
 

@@ -41,7 +41,7 @@ def test_two_that_write_the_same_file_do_not_disturb_each_other(tmp_path, monkey
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "file"
     write_whole(path, b"before")
 
@@ -96,7 +96,7 @@ def test_a_locked_folder_says_who_works_in_it(tmp_path):
     "said",
     [b"", b"\x1b]0;pwned\x07", b"process 1 on \x1b[31m since 2026-01-01 00:00:00", b"\xff" * 9],
 )
-def test_what_else_stands_in_a_lock_is_not_told(tmp_path, said):
+def test_other_text_in_a_lock_is_not_shown(tmp_path, said):
     with lock(tmp_path, "digs here"):
         (tmp_path / "lock").write_bytes(said)
         with pytest.raises(LockedError, match=r"another process digs here$"):
@@ -118,7 +118,7 @@ def test_a_child_that_lives_on_does_not_keep_a_lock(tmp_path):
         child.join()
 
 
-def test_who_has_patience_gets_the_lock_when_its_holder_ends(tmp_path, monkeypatch):
+def test_a_waiting_process_gets_the_lock_when_its_holder_ends(tmp_path, monkeypatch):
     with contextlib.ExitStack() as holder:
         holder.enter_context(lock(tmp_path, "digs here"))
         monkeypatch.setattr(time, "sleep", lambda seconds: holder.close())

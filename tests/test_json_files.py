@@ -95,14 +95,14 @@ def test_a_wrong_entry_is_named_with_what_it_must_be(tmp_path, entries, message)
         (b" " * (LARGEST + 1), f"has {LARGEST + 1} bytes, more than {LARGEST}"),
     ],
 )
-def test_what_is_no_json_is_refused(tmp_path, content, message):
+def test_text_that_is_no_json_is_refused(tmp_path, content, message):
     path = tmp_path / "thing.json"
     path.write_bytes(content)
     with pytest.raises(JsonError, match=f"thing.json: {message}"):
         read_json(path, Thing)
 
 
-def test_what_cannot_be_read_is_said(tmp_path):
+def test_an_unreadable_file_is_reported(tmp_path):
     with pytest.raises(JsonError, match=r"thing.json: No such file or directory"):
         read_json(tmp_path / "thing.json", Thing)
     with pytest.raises(JsonError, match="Is a directory"):
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 @settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from([*GOOD, "is_old", "other"]), JSON, max_size=3))
-def test_whatever_it_is_it_is_taken_or_refused(entries):
+def test_any_text_is_taken_or_refused(entries):
     """What is taken is within its bounds, and tells the same when it is written again."""
     content = GOOD | entries
     try:

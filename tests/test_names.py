@@ -16,7 +16,7 @@ from midrange_puffer.names import LONGEST, inside, label, shown
 
 
 @given(st.text(st.characters(codec=None)))
-def test_what_is_shown_is_one_printable_line(name):
+def test_a_shown_name_is_one_printable_line(name):
     text = shown(name)
     assert text.isprintable()
     text.encode()
@@ -24,7 +24,7 @@ def test_what_is_shown_is_one_printable_line(name):
         assert text == name
 
 
-def test_what_is_not_printable_can_be_told():
+def test_unprintable_characters_are_escaped():
     """The end of a colour, a new line, a change of direction, and a byte that is no UTF-8."""
     assert shown("a\x1b[0m\n\u202eb\udcff") == r"a\x1b[0m\n\u202eb\udcff"
     assert len(shown("x" * 10**6)) == LONGEST + 1

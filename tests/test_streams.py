@@ -35,7 +35,7 @@ BROKEN = "puffer: cannot write to stdout: Broken pipe; going on without it\n"
         (">/dev/full 2>&-", "", ""),
     ],
 )
-def test_what_cannot_be_printed_goes_nowhere(ending, kind, message):
+def test_output_that_cannot_be_printed_goes_nowhere(ending, kind, message):
     code = [sys.executable, "-c", PRINT.format(kind=kind)]
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f'"$@" {ending}', "bash", *code],
@@ -68,7 +68,7 @@ sys.exit(cli.main())
         (("--help",), 1),
     ],
 )
-def test_what_was_to_be_printed_is_missed_but_no_training(words, status):
+def test_a_full_output_loses_lines_but_no_training(words, status):
     """A training keeps its results in a folder."""
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
@@ -78,7 +78,7 @@ def test_what_was_to_be_printed_is_missed_but_no_training(words, status):
 
 
 @pytest.mark.parametrize(("unbuffered", "stdout"), [("1", "a line\n"), ("", "")])
-def test_what_is_printed_does_not_wait_for_the_end(unbuffered, stdout):
+def test_output_appears_before_the_end(unbuffered, stdout):
     """stderr is unbuffered, and so is stdout with PYTHONUNBUFFERED, as in containers."""
     code = "import os, sys; from midrange_puffer.streams import lasting; lasting().__enter__(); "
     code += "print('a line'); print('a word', file=sys.stderr); os._exit(0)"

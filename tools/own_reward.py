@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer.commands import cli
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.envs.own_reward import Decision
 from midrange_puffer.show.figures import COLOURS, save_figure
 

@@ -116,25 +116,21 @@ MR_INLINE void mr_derive_number(const MrPolicy *policy, MrOutputs *outputs, cons
 }
 
 // Either -------------------------------------------------------------------------------------------------
-//
-// `heads` is that of the policy's shape. Callers pass it as a constant, so that the loops over heads are unrolled, but
-// for commanders, who have many.
 
 // Logits to log-probabilities, in place, where actions are levels.
-MR_INLINE void mr_normalise(const MrPolicy *policy, int heads, MrOutputs *outputs) {
+MR_INLINE void mr_normalise(const MrPolicy *policy, MrOutputs *outputs) {
   if (policy->shape.is_continuous) return;
   MrFloats *logits = outputs->of;
-  for (int head = 0; head < heads; head++) {
+  for (int head = 0; head < policy->shape.heads; head++) {
     mr_log_softmax(logits, policy->shape.levels[head]);
     logits += policy->shape.levels[head];
   }
 }
 
 // Draws an action each from normalised outputs; without noise, takes the likeliest.
-MR_INLINE void mr_draw(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrFloats *noise,
-                       MrActions *actions) {
+MR_INLINE void mr_draw(const MrPolicy *policy, const MrOutputs *outputs, const MrFloats *noise, MrActions *actions) {
   const MrFloats *logprobs = outputs->of;
-  for (int head = 0; head < heads; head++) {
+  for (int head = 0; head < policy->shape.heads; head++) {
     if (policy->shape.is_continuous) {
       MrFloats number = mr_mean(policy, outputs, head);
       if (noise) number += policy->deviation[head] * noise[head];
@@ -148,21 +144,21 @@ MR_INLINE void mr_draw(const MrPolicy *policy, int heads, const MrOutputs *outpu
 }
 
 // Continuous actions to their ranges.
-MR_INLINE void mr_limit(const MrPolicy *policy, int heads, MrActions *actions) {
+MR_INLINE void mr_limit(const MrPolicy *policy, MrActions *actions) {
   if (!policy->shape.is_continuous) return;
-  for (int head = 0; head < heads; head++) {
+  for (int head = 0; head < policy->shape.heads; head++) {
     float middle = policy->shape.middle[head], reach = policy->shape.reach[head];
     actions->of[head] = (MrInts)mr_clipped((MrFloats)actions->of[head], middle - reach, middle + reach);
   }
 }
 
 // The actions' log-probabilities, and the entropies of what they are drawn from, of normalised outputs.
-MR_INLINE MrFloats mr_judge(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrActions *actions,
+MR_INLINE MrFloats mr_judge(const MrPolicy *policy, const MrOutputs *outputs, const MrActions *actions,
                             MrFloats *entropy) {
   MrFloats logprob = mr_all(0.0f);
   const MrFloats *logprobs = outputs->of;
   *entropy = mr_all(0.0f);
-  for (int head = 0; head < heads; head++) {
+  for (int head = 0; head < policy->shape.heads; head++) {
     if (policy->shape.is_continuous) {
       MrFloats distance = mr_distance(policy, outputs, actions, head);
       float size = policy->log_deviation[head] + LOG_ROOT_2PI;
@@ -179,10 +175,10 @@ MR_INLINE MrFloats mr_judge(const MrPolicy *policy, int heads, const MrOutputs *
 }
 
 // Normalised outputs to the loss's derivatives by the outputs as they were before.
-MR_INLINE void mr_derive(const MrPolicy *policy, int heads, MrOutputs *outputs, const MrActions *actions, MrBy by,
+MR_INLINE void mr_derive(const MrPolicy *policy, MrOutputs *outputs, const MrActions *actions, MrBy by,
                          double spread[MR_HEADS_MAX]) {
   MrFloats *logprobs = outputs->of;
-  for (int head = 0; head < heads; head++) {
+  for (int head = 0; head < policy->shape.heads; head++) {
     if (policy->shape.is_continuous) {
       mr_derive_number(policy, outputs, actions, head, by, &spread[head]);
       continue;

@@ -21,7 +21,7 @@ MR_INLINE void put(MrFloats x, float *to, int64_t stride, int count) {
   for (int i = 0; i < MR_WIDTH && i < count; i++) to[i * stride] = x[i];
 }
 
-MR_INLINE void put_actions(const MrActions *actions, int heads, void *to, int64_t stride, int count) {
+MR_INLINE void put_actions(const MrActions *actions, int32_t heads, void *to, int64_t stride, int count) {
   for (int head = 0; head < heads; head++) {
     put((MrFloats)actions->of[head], (float *)to + head, heads * stride, count);
   }
@@ -37,29 +37,31 @@ static void keep_seen(const MrSeen *seen, const MrKeep *keep) {
   }
 }
 
-MR_INLINE void keep_given(const MrPolicy *policy, int heads, const MrOutputs *outputs, const MrActions *drawn,
-                          int32_t first, int32_t count, const MrKeep *keep) {
+MR_INLINE void keep_given(const MrPolicy *policy, const MrOutputs *outputs, const MrActions *drawn, int32_t first,
+                          int32_t count, const MrKeep *keep) {
   int64_t at = first * keep->stride;
+  int32_t heads = policy->shape.heads;
   MrFloats entropy;
   put_actions(drawn, heads, (float *)keep->actions + at * heads, keep->stride, count);
-  put(mr_judge(policy, heads, outputs, drawn, &entropy), keep->logprobs + at, keep->stride, count);
+  put(mr_judge(policy, outputs, drawn, &entropy), keep->logprobs + at, keep->stride, count);
   put(outputs->of[policy->outputs - 1], keep->values + at, keep->stride, count);
 }
 
 // Acts in up to MR_WIDTH decisions from `i` on.
-MR_INLINE void act_from(const MrPolicy *policy, int heads, const MrWork *work, int32_t i, int32_t left,
-                        const float *noise, void *actions, const MrKeep *keep) {
+MR_INLINE void act_from(const MrPolicy *policy, const MrWork *work, int32_t i, int32_t left, const float *noise,
+                        void *actions, const MrKeep *keep) {
+  int32_t heads = policy->shape.heads;
   MrOutputs outputs;
   mr_get_outputs(policy, work->logits + i * policy->row, &outputs);
   MrFloats random[MR_HEADS_MAX];
   for (int head = 0; noise && head < heads; head++) {
     random[head] = get(noise + i * heads + head, heads, left);
   }
-  mr_normalise(policy, heads, &outputs);
+  mr_normalise(policy, &outputs);
   MrActions drawn;
-  mr_draw(policy, heads, &outputs, noise ? random : NULL, &drawn);
-  if (keep->values) keep_given(policy, heads, &outputs, &drawn, i, left, keep);
-  mr_limit(policy, heads, &drawn);
+  mr_draw(policy, &outputs, noise ? random : NULL, &drawn);
+  if (keep->values) keep_given(policy, &outputs, &drawn, i, left, keep);
+  mr_limit(policy, &drawn);
   put_actions(&drawn, heads, (float *)actions + i * heads, 1, left);
 }
 
@@ -69,21 +71,16 @@ static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const 
   if (keep->values) keep_seen(seen, keep);
   mr_forward(policy, work, seen->count);
   for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
-    if (policy->shape.heads == MR_HEADS_MIN) {
-      act_from(policy, MR_HEADS_MIN, work, i, seen->count - i, noise, actions, keep);
-    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
-      act_from(policy, MR_HEADS_HEIGHT, work, i, seen->count - i, noise, actions, keep);
-    } else {
-      act_from(policy, policy->shape.heads, work, i, seen->count - i, noise, actions, keep);
-    }
+    act_from(policy, work, i, seen->count - i, noise, actions, keep);
   }
 }
 
 // The outputs of MR_WIDTH decisions from `i` on, the actions that were taken, and what they are worth now.
-MR_INLINE void judge(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
-                     const MrBlock *block, int32_t i, MrOutputs *outputs, MrActions *actions, MrJudged *judged) {
+MR_INLINE void judge(const MrPolicy *policy, const MrWork *work, const MrExperience *experience, const MrBlock *block,
+                     int32_t i, MrOutputs *outputs, MrActions *actions, MrJudged *judged) {
+  int32_t heads = policy->shape.heads;
   mr_get_outputs(policy, work->logits + i * policy->row, outputs);
-  mr_normalise(policy, heads, outputs);
+  mr_normalise(policy, outputs);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
     int64_t place = block->places[i + lane < block->count ? i + lane : i];
     for (int head = 0; head < heads; head++) {
@@ -91,7 +88,7 @@ MR_INLINE void judge(const MrPolicy *policy, int heads, const MrWork *work, cons
     }
     judged->is_there[lane] = i + lane < block->count ? 1.0f : 0.0f;
   }
-  judged->logprob = mr_judge(policy, heads, outputs, actions, &judged->entropy);
+  judged->logprob = mr_judge(policy, outputs, actions, &judged->entropy);
   judged->value = outputs->of[policy->outputs - 1];
 }
 
@@ -103,48 +100,40 @@ static void look(const MrPolicy *policy, MrWork *work, const MrExperience *exper
 }
 
 // Writes the policy's log-probabilities and values; a critic has no log-probabilities.
-MR_INLINE void tell(int heads, const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs,
+MR_INLINE void tell(const MrPolicy *policy, const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs,
                     float *values) {
   for (int lane = 0; lane < MR_WIDTH && i + lane < block->count; lane++) {
     int32_t number = block->numbers[i + lane];
-    if (heads) logprobs[number] = judged->logprob[lane];
+    if (policy->shape.heads) logprobs[number] = judged->logprob[lane];
     values[number] = judged->value[lane];
   }
 }
 
-MR_INLINE void score_from(const MrPolicy *policy, int heads, const MrWork *work, const MrExperience *experience,
+MR_INLINE void score_from(const MrPolicy *policy, const MrWork *work, const MrExperience *experience,
                           const MrBlock *block, int32_t i, float *logprobs, float *values) {
   MrActions actions;
   MrJudged judged = {0};
   MrOutputs outputs;
-  judge(policy, heads, work, experience, block, i, &outputs, &actions, &judged);
-  tell(heads, &judged, block, i, logprobs, values);
+  judge(policy, work, experience, block, i, &outputs, &actions, &judged);
+  tell(policy, &judged, block, i, logprobs, values);
 }
 
 static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block,
                   float *logprobs, float *values) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    if (policy->shape.heads == 0) {
-      score_from(policy, 0, work, experience, block, i, logprobs, values);
-    } else if (policy->shape.heads == MR_HEADS_MIN) {
-      score_from(policy, MR_HEADS_MIN, work, experience, block, i, logprobs, values);
-    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
-      score_from(policy, MR_HEADS_HEIGHT, work, experience, block, i, logprobs, values);
-    } else {
-      score_from(policy, policy->shape.heads, work, experience, block, i, logprobs, values);
-    }
+    score_from(policy, work, experience, block, i, logprobs, values);
   }
 }
 
 // Writes the loss's derivatives by the outputs of MR_WIDTH decisions from `i` on, in their place.
-MR_INLINE void derive_from(const MrPolicy *policy, int heads, MrWork *work, const MrExperience *experience,
+MR_INLINE void derive_from(const MrPolicy *policy, MrWork *work, const MrExperience *experience,
                            const MrMinibatch *minibatch, const MrLossSettings *settings, float share,
                            const MrBlock *block, int32_t i, float *logprobs, float *values, MrGradient *sum) {
   MrActions actions;
   MrJudged judged = {0};
   MrOutputs outputs;
-  judge(policy, heads, work, experience, block, i, &outputs, &actions, &judged);
+  judge(policy, work, experience, block, i, &outputs, &actions, &judged);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
     int32_t from = i + lane < block->count ? i + lane : i;
     judged.advantage[lane] = minibatch->advantages[block->numbers[from]];
@@ -152,9 +141,9 @@ MR_INLINE void derive_from(const MrPolicy *policy, int heads, MrWork *work, cons
     judged.proximal[lane] = experience->proximal[block->places[from]];
     judged.value_before[lane] = experience->values[block->places[from]];
   }
-  tell(heads, &judged, block, i, logprobs, values);
+  tell(policy, &judged, block, i, logprobs, values);
   MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
-  mr_derive(policy, heads, &outputs, &actions, slopes.of_policy, sum->spread);
+  mr_derive(policy, &outputs, &actions, slopes.of_policy, sum->spread);
   outputs.of[policy->outputs - 1] = slopes.by_value;
   mr_put_outputs(policy, &outputs, work->logits + i * policy->row);
 }
@@ -164,17 +153,7 @@ static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *expe
                   MrGradient *sum) {
   look(policy, work, experience, block);
   for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
-    if (policy->shape.heads == 0) {
-      derive_from(policy, 0, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
-    } else if (policy->shape.heads == MR_HEADS_MIN) {
-      derive_from(policy, MR_HEADS_MIN, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
-    } else if (policy->shape.heads == MR_HEADS_HEIGHT) {
-      derive_from(policy, MR_HEADS_HEIGHT, work, experience, minibatch, settings, share, block, i, logprobs, values,
-                  sum);
-    } else {
-      derive_from(policy, policy->shape.heads, work, experience, minibatch, settings, share, block, i, logprobs, values,
-                  sum);
-    }
+    derive_from(policy, work, experience, minibatch, settings, share, block, i, logprobs, values, sum);
   }
   mr_backward(policy, work, block->count, sum);
 }

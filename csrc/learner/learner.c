@@ -64,15 +64,15 @@ static void take_work(const MrPolicy *policy, MrWork *work, Room *room) {
   }
   work->out = take_floats(room, MR_ROWS * (size_t)policy->layers[shape->layers].out_padded);
   work->logits = mr_aims(shape) ? take_floats(room, MR_ROWS * (size_t)policy->row) : work->out;
-  work->fighter_logits = shape->fighters ? take_floats(room, MR_ROWS * MR_OUTPUTS_AIMED) : work->logits;
+  work->fighter_logits = shape->fighters ? take_floats(room, MR_ROWS * (size_t)policy->fighter_row) : work->logits;
   for (int i = 0; i < 2; i++) work->back[i] = take_floats(room, MR_ROWS * widest);
   if (!shape->kinds) return;
   size_t entity = MR_ROWS * (size_t)shape->entity_size;
   // A row of entities is read as far as its layer is padded, the last one's beyond the observation.
-  work->seen = take_floats(room, (MR_ROWS + 1) * (size_t)mr_padded(shape->features));
-  work->each = take_floats(room, entity);
+  work->observations = take_floats(room, (MR_ROWS + 1) * (size_t)mr_padded(shape->features));
+  work->embedded = take_floats(room, entity);
   work->winners = take(room, entity * (size_t)shape->kinds * sizeof *work->winners);
-  work->has = take_floats(room, mr_aims(shape) ? entity * (size_t)shape->rows[shape->targets].rows : 0);
+  work->keys = take_floats(room, mr_aims(shape) ? entity * (size_t)shape->rows[shape->targets].rows : 0);
   size_t encodings = shape->fighters ? MR_ROWS * (size_t)shape->width[shape->layers - 2] : 0;
   work->encodings = take_floats(room, encodings);
   work->leaders = take(room, encodings * sizeof *work->leaders);
@@ -125,12 +125,13 @@ static void shape_policy(MrPolicy *policy, const MrShape *shape) {
   policy->outputs = 1;
   for (int head = 0; head < shape->heads; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
   // Hold, fire and what is wanted of a target, in the place of the targets.
-  policy->given = (policy->outputs - 1) / mr_fighters(shape) + 1;
-  if (mr_aims(shape)) policy->given += 2 + shape->entity_size - shape->levels[shape->heads - 1];
-  policy->row = mr_aims(shape) && !shape->fighters ? MR_OUTPUTS_AIMED : mr_padded(policy->outputs);
+  policy->last_outputs = (policy->outputs - 1) / mr_rows_per_decision(shape) + 1;
+  policy->fighter_row = mr_padded(policy->last_outputs);
+  if (mr_aims(shape)) policy->last_outputs += 2 + shape->entity_size - shape->levels[shape->heads - 1];
+  policy->row = mr_padded(policy->outputs);
   int32_t in = shape->kinds ? shape->own + shape->kinds * shape->entity_size : shape->features;
   for (int l = 0; l <= shape->layers; l++) {
-    int32_t out = l == shape->layers ? mr_padded(policy->given) : shape->width[l];
+    int32_t out = l == shape->layers ? mr_padded(policy->last_outputs) : shape->width[l];
     if (shape->fighters && l == shape->layers - 1) in *= 2;  // an encoding and the summary of the side
     policy->layers[l] = (MrLayer){.in = in, .in_padded = mr_padded(in), .out_padded = out};
     in = out;
@@ -160,7 +161,7 @@ static void add_layer(MrLearner *learner, int32_t layer, int32_t row, int32_t ro
 
 static void list_arrays(MrLearner *learner) {
   const MrShape *shape = &learner->policy.shape;
-  int32_t last = shape->layers, actor = learner->policy.given - 1;
+  int32_t last = shape->layers, actor = learner->policy.last_outputs - 1;
   for (int k = 0; k < shape->kinds; k++) add_weights(learner, mr_kind_layer(shape, k), 0, shape->entity_size);
   for (int l = 0; l < last; l++) add_layer(learner, l, 0, shape->width[l]);
   if (shape->heads) add_layer(learner, last, 0, actor);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The learner: an MLP's outputs for observations, the gradient of its loss, and the steps of its optimizers. The
-// equations are in docs/learner.md. float32 throughout. The sums are of fixed parts in a fixed order, so that results
-// are the same bits for any number of threads; they differ in the last bits between instruction sets.
+// The learner computes an MLP's outputs for observations, the gradient of its loss, and the steps of its optimizers
+// (docs/learner.md), in float32. It divides sums into the same parts for any number of threads, and adds the parts in
+// the same order, so the results have the same bits. Between instruction sets the last bits differ.
 //
-// A policy's parameters are one array in the order and layout of the torch module `Policy` (policies/networks.py):
-// weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [heads] of continuous
-// actions, those of the critic. In teams the weights [entity_size, features] of each kind of entity stand before all,
-// and those for targets before the critic's.
+// A policy's parameters are one array, in the order and layout of the torch module `Policy` (policies/networks.py):
+//   in teams the weights [entity_size, features] of each kind of entity;
+//   weights [out, in] and biases [out] of each hidden layer, then of the actor;
+//   with continuous actions the spread [heads];
+//   with targets the weights [entity_size, features] of their keys;
+//   weights and bias of the critic.
 //
 // A network without heads is a central critic, the torch module `Critic` (policies/critic.py): it has no actor, and
 // gives values only.
@@ -22,49 +24,50 @@
 #include "../threads.h"
 
 enum {
-  MR_MAX_LAYERS = 4,                                         // hidden ones, with a commander's joint layer
+  MR_MAX_LAYERS = 4,                                         // hidden layers, a commander's joint layer included
   MR_HEADS_MIN = 3,                                          // numbers of an action: rudder, throttle, fire
-  MR_HEADS_HEIGHT = 4,                                       // with height: rudder, climb, throttle, fire
   MR_HEADS_MAX = 80,                                         // of a commander: those of sixteen fighters' orders
   MR_OUTPUTS_MAX = 576,                                      // logits or means, and the value
-  MR_OUTPUTS_AIMED = 48,                                     // the same, of a network that fires at targets
-  MR_MAX_KINDS = 15,                                         // of entities; a policy has up to 7
+  MR_MAX_KINDS = 15,                                         // of entities: a policy has up to 7, a critic more
   MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };
 
-// The rows of one kind of entity in a team's observation, one after another. The first feature is 1 where it is there.
-// A critic of a side has the rows of several fighters' observations: each fighter's follow one another.
+// The rows of one kind of entity in a team's observation, which follow one another. A row's first feature is 1 if its
+// entity is present, else 0. The observation of a side's critic is those of several fighters, one after another; there
+// only the rows of one fighter follow one another.
 typedef struct {
-  int32_t rows, features;  // the features are those of each
-  int32_t place;           // of the first one's first feature
-  int32_t each, stride;    // the rows of each fighter, and the features from one fighter's first row to the next one's
+  int32_t rows, features;  // number of rows, and of features in a row
+  int32_t place;           // index of the first row's first feature
+  int32_t per_fighter;     // number of rows of each fighter
+  int32_t stride;          // number of features from one fighter's first row to the next one's
 } MrEntityRows;
 
 // Shape of a policy.
 typedef struct {
-  int32_t features;              // of a fighter's observation, or of an agent's that no fighters share
-  int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS; with `fighters` at least 2
-  int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
+  int32_t features;              // of an observation; of a commander's, those of one fighter
+  int32_t layers;                // number of hidden layers, 1 ... MR_MAX_LAYERS; with `fighters` at least 2
+  int32_t width[MR_MAX_LAYERS];  // of each hidden layer, a multiple of 16
   bool is_continuous;
-  int32_t heads;  // numbers of an action, MR_HEADS_MIN ... MR_HEADS_MAX; the last one is fire. 0: a critic
-  // Levels of each number of an action, where it is not continuous. Their sum is below MR_OUTPUTS_MAX, and in teams
-  // that of each fighter below MR_OUTPUTS_AIMED. In teams a fighter's last head is 1 + the targets.
+  int32_t heads;  // of an action, MR_HEADS_MIN ... MR_HEADS_MAX; the last one is fire. 0: a critic
+  // Number of levels of each head, if actions are not continuous. Their sum is below MR_OUTPUTS_MAX. In teams the last
+  // head of a fighter has 1 + the number of targets.
   int32_t levels[MR_HEADS_MAX];
-  // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
-  // deviation in half ranges.
+  // With continuous actions: the middle of each head's range, half the range, and the bounds of the deviation in half
+  // ranges.
   float middle[MR_HEADS_MAX], reach[MR_HEADS_MAX], deviation[2];
-  // In teams; `kinds` is 0 where one fights against one. The features of one's own state come first.
-  int32_t own, kinds, entity_size;  // entity_size: features that are made of each kind, a multiple of 16
+  // In teams; in one against one `kinds` is 0. An observation begins with `own` features of the own state. The layer of
+  // each kind has `entity_size` outputs, a multiple of 16.
+  int32_t own, kinds, entity_size;
   MrEntityRows rows[MR_MAX_KINDS];
-  int32_t targets;  // the kind that is fired at
-  // Of a commander, in teams: the fighters that share the weights. Observations and heads are those of one fighter
-  // after another. 0: no commander. `own_alive` is the feature that is above 0 for a living fighter.
+  int32_t targets;  // index of the kind that is fired at
+  // Of a commander, in teams: the number of fighters that share the weights; 0: no commander. Its observation has those
+  // of one fighter after another, and so have its heads. Feature `own_alive` is above 0 if a fighter lives.
   int32_t fighters, own_alive;
 } MrShape;
 
 // An array of parameters: weights [rows, columns], or a vector of one row.
 typedef struct {
-  int32_t at;  // where it begins among all parameters
+  int32_t at;  // index of its first one among all parameters
   int32_t rows, columns;
   bool is_matrix;
 } MrArray;
@@ -76,42 +79,42 @@ typedef struct {
   int32_t count;
   const float *observations;  // rows of [features], `row` numbers apart
   int64_t row;
-  // Rewards of the decision before, and 1 if it ended the engagement. Not read if nothing is kept.
+  // Rewards of the decision before, and 1 if it ended the engagement. Read only if MrKeep has destinations.
   const float *rewards;
   const uint8_t *ends;
 } MrSeen;
 
 // Destination of a decision's inputs and the policy's outputs. Each array has the row of agent i at [i * stride], so
-// they may be one decision of a rollout [agents, horizon]. All are NULL if nothing is kept.
+// they may be one decision of a rollout [agents, horizon]. All are NULL if nothing is to be stored.
 typedef struct {
-  float *observations;  // [width] a row, the features and what follows them
+  float *observations;  // [width] a row: the features, and numbers behind them, such as a central critic's
   int64_t width;
-  void *actions;  // as they were drawn: int32 levels or float, [heads] a row
+  void *actions;  // as drawn, before they are clipped: int32 levels or float, [heads] a row
   float *logprobs, *values, *rewards, *terminals;
   int64_t stride;
 } MrKeep;
 
-// The experience to be learnt from, [segments, horizon] each.
+// The experience, [segments, horizon] each.
 typedef struct {
   int32_t horizon;
-  const float *observations;  // [width] a decision, of which the first features are used
+  const float *observations;  // [width] a decision; the network reads the first `features`
   int64_t width;
   const void *actions;    // [heads] a decision
   const float *proximal;  // log-probabilities of the actions under the policy at the start of the update
   const float *values;    // the latest estimates
 } MrExperience;
 
-// Decisions of some segments.
+// Some decisions of some segments.
 typedef struct {
-  const int64_t *rows;  // of the segments, where they are in the experience
-  // [count], the decisions' numbers in [segments, horizon], those of the dead left out; NULL: all from 0 on.
+  const int64_t *rows;  // indices of the segments in the experience
+  // [count], the decisions' indices in [segments, horizon], without those of dead fighters; NULL: all from 0 on.
   const int32_t *decisions;
-  int32_t count;  // of the decisions
+  int32_t count;  // number of decisions
 } MrChoice;
 
 // Targets for the decisions of a minibatch, [segments, horizon] each.
 typedef struct {
-  const float *advantages;  // normalised and weighted: of the policy's loss
+  const float *advantages;  // normalised and weighted, for the policy's loss
   const float *returns;     // targets of the values
 } MrMinibatch;
 
@@ -142,13 +145,14 @@ typedef struct {
 // Names of the instruction sets that this machine can run, best first, ended by NULL.
 const char *const *mr_learner_isas(void);
 
-// Creates a learner without checks: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is
-// no room for mr_learner_gradient and the steps. Others may use the threads, too; these outlive the learner. Returns
-// NULL if there is no memory.
+// Creates a learner. The caller has checked the shape, and `isa` is one of mr_learner_isas(). Without `learns` the
+// learner has no memory for mr_learner_gradient and the steps. Other learners and simulations may use the threads, too;
+// they must outlive the learner. Returns NULL if there is no memory.
 MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool learns, const char *isa);
 void mr_learner_destroy(MrLearner *learner);
 
-// The parameters' arrays, in their order; the number of all parameters in `size`.
+// Writes the parameters' arrays, in their order, and the number of all parameters to `size`. Returns the number of
+// arrays.
 int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS], int32_t *size);
 
 // Loads the policy's parameters.

@@ -13,12 +13,13 @@
 #include "sharing.h"
 #include "targets.h"
 
-// Copies an observation into a row of the first layer's input, whose padding stays zero, or into the pooled input, a
-// row for each fighter.
+// Copies an observation into a row of the first layer's input, whose padding stays zero, or in teams into
+// work->observations, a row for each fighter.
 MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int decision, const float *observation) {
   const MrShape *shape = &policy->shape;
-  int length = shape->features * mr_fighters(shape);
-  float *to = shape->kinds ? work->seen + decision * length : work->in[0] + decision * policy->layers[0].in_padded;
+  int length = shape->features * mr_rows_per_decision(shape);
+  float *to =
+      shape->kinds ? work->observations + decision * length : work->in[0] + decision * policy->layers[0].in_padded;
   memcpy(to, observation, (size_t)length * sizeof(float));
 }
 
@@ -32,10 +33,10 @@ static void mr_gelu(float *x, float *slope, int count) {
   }
 }
 
-// Computes logits or means and values from the inputs. Their other rows become zero: they are read MR_WIDTH rows at a
-// time, and with the numbers of another call 0 times infinity would be not-a-number.
+// Computes logits or means and values from the inputs. The kernel reads them MR_WIDTH rows at a time. The rows beyond
+// the last decision become zeros: with numbers of an earlier call, 0 times infinity could be not-a-number.
 static void mr_forward(const MrPolicy *policy, MrWork *work, int decisions) {
-  int last = policy->shape.layers, rows = decisions * mr_fighters(&policy->shape);
+  int last = policy->shape.layers, rows = decisions * mr_rows_per_decision(&policy->shape);
   if (policy->shape.kinds) mr_pool(policy, work, rows);
   for (int l = 0; l <= last; l++) {
     const MrLayer *layer = &policy->layers[l];
@@ -48,8 +49,9 @@ static void mr_forward(const MrPolicy *policy, MrWork *work, int decisions) {
     if (is_encoding) mr_join(policy, work, decisions);
   }
   if (mr_aims(&policy->shape)) mr_aim(policy, work, rows);
-  if (policy->shape.fighters) mr_gather(policy, work, decisions);
-  memset(work->logits + decisions * policy->row, 0, (size_t)((MR_ROWS - decisions) * policy->row) * sizeof(float));
+  if (policy->shape.fighters) mr_join_outputs(policy, work, decisions);
+  int spare = (MR_WIDTH - decisions % MR_WIDTH) % MR_WIDTH;
+  memset(work->logits + decisions * policy->row, 0, (size_t)(spare * policy->row) * sizeof(float));
 }
 
 static void mr_add_rows(const float *from, int rows, int columns, float *sum) {
@@ -64,16 +66,16 @@ static void mr_multiply(float *x, const float *factors, int count) {
   for (int i = 0; i < count; i += MR_WIDTH) mr_store(x + i, mr_load(x + i) * mr_load(factors + i));
 }
 
-// From the loss's derivatives by logits or means and values, in their place, to those by all weights and biases, which
-// are added to `sum`.
+// Adds the loss's derivatives by all weights and biases to `sum`, from those by logits or means and values, which have
+// replaced these.
 static void mr_backward(const MrPolicy *policy, MrWork *work, int decisions, MrGradient *sum) {
-  int rows = decisions * mr_fighters(&policy->shape);
-  if (policy->shape.fighters) mr_scatter(policy, work, decisions);
+  int rows = decisions * mr_rows_per_decision(&policy->shape);
+  if (policy->shape.fighters) mr_join_outputs_back(policy, work, decisions);
   if (mr_aims(&policy->shape)) mr_aim_back(policy, work, rows, sum);
   float *by_out = work->out;
   for (int l = policy->shape.layers; l >= 0; l--) {
     const MrLayer *layer = &policy->layers[l];
-    int outputs = l == policy->shape.layers ? policy->given : layer->out_padded;
+    int outputs = l == policy->shape.layers ? policy->last_outputs : layer->out_padded;
     MrMatrix turned = {by_out, 1, layer->out_padded};
     mr_product_add(outputs, layer->in_padded, rows, turned, work->in[l], layer->in_padded, sum->weights[l],
                    layer->in_padded);

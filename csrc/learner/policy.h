@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// A policy as the kernel has it: its weights packed as the products read them, and the room for its activations.
+// The kernel's policy: its weights, packed for the matrix products, and the buffers of its activations.
 
 #ifndef MR_POLICY_H
 #define MR_POLICY_H
 
 #include "learner.h"
 
-// Rows of the network that are worked on together. What they need fits a core's caches.
+// Number of network rows that are computed together. Their buffers fit a core's caches.
 enum { MR_ROWS = 64 };
 
-// Rows of the network for one decision: the fighters that share the weights, or one.
-static inline int32_t mr_fighters(const MrShape *shape) { return shape->fighters ? shape->fighters : 1; }
+// Number of network rows of one decision: the fighters that share the weights, or one.
+static inline int32_t mr_rows_per_decision(const MrShape *shape) { return shape->fighters ? shape->fighters : 1; }
 
-// Decisions that are worked on together, where each has a row for every fighter.
-static inline int32_t mr_block_size(const MrShape *shape) { return MR_ROWS / mr_fighters(shape); }
+// Number of decisions that are computed together.
+static inline int32_t mr_block_size(const MrShape *shape) { return MR_ROWS / mr_rows_per_decision(shape); }
 
-// True if there are targets to choose from.
+// True if the policy chooses targets.
 static inline bool mr_aims(const MrShape *shape) {
   return shape->kinds > 0 && shape->heads > 0 && !shape->is_continuous;
 }
 
-// The layer of a kind of entity; that of targets follows the kinds.
+// Index of the layer of a kind of entity. The layer of the targets' keys follows those of the kinds.
 static inline int32_t mr_kind_layer(const MrShape *shape, int32_t kind) { return shape->layers + 1 + kind; }
 
 static inline int32_t mr_layer_count(const MrShape *shape) {
@@ -30,7 +30,8 @@ static inline int32_t mr_layer_count(const MrShape *shape) {
 
 static inline int32_t mr_padded(int32_t n) { return (n + 15) / 16 * 16; }
 
-// A linear layer, out = weights in + biases. The weights lie as [out, in] and as [in, out], padded with zeros.
+// A linear layer, out = weights in + biases. The weights are stored twice, as [out, in] and as [in, out], padded with
+// zeros.
 typedef struct {
   int32_t in, in_padded, out_padded;
   float *weights;  // [out_padded, in_padded]
@@ -38,40 +39,44 @@ typedef struct {
   float *biases;   // [out_padded]
 } MrLayer;
 
-// All that there may be: hidden ones, the last, those of the kinds of entities and of targets.
+// The most layers: hidden ones, the last one, those of the kinds of entities, and that of the targets' keys.
 enum { MR_ALL_LAYERS = MR_MAX_LAYERS + 1 + MR_MAX_KINDS + 1 };
 
-// The layers of a policy: the hidden ones; the last, which gives the actions' logits or means, and then the value; in
-// teams those of the kinds of entities, and that of targets, which have no biases.
+// A policy. Its layers are the hidden ones, the last one, whose outputs are the logits or means and then the value, and
+// in teams those of the kinds of entities and of the targets' keys, which have no biases.
 typedef struct {
   MrShape shape;
-  int32_t outputs;  // logits or means, and the value, without padding
-  int32_t row;      // numbers from one decision's outputs to the next one's
-  int32_t given;    // by the last layer, without padding
+  // Numbers without padding:
+  int32_t outputs;       // of a decision: logits or means, and the value
+  int32_t last_outputs;  // of the last layer; with targets it has a query vector in place of their logits
+  // Strides of MrWork.logits and MrWork.fighter_logits, which are padded; without `fighters` they are equal:
+  int32_t row;
+  int32_t fighter_row;
   MrLayer layers[MR_ALL_LAYERS];
-  // Of continuous actions: each one's deviation, its logarithm, and its derivative by the spread.
+  // Of each continuous action: its deviation, the logarithm of that, and its derivative by the spread.
   float deviation[MR_HEADS_MAX], log_deviation[MR_HEADS_MAX], deviation_slope[MR_HEADS_MAX];
 } MrPolicy;
 
-// One thread's room for MR_ROWS rows.
+// Buffers of one thread for MR_ROWS rows. In the backward pass some are overwritten by derivatives of the loss by what
+// they held.
 typedef struct {
-  float *in[MR_MAX_LAYERS + 1];  // what each layer gets, [MR_ROWS, in_padded]
-  float *slope[MR_MAX_LAYERS];   // of the activation after each hidden layer, [MR_ROWS, out_padded]
-  float *out;                    // of the last layer, [MR_ROWS, out_padded], then the loss's derivatives by it
-  float *logits;                 // or means, and values, [MR_ROWS, row], then derivatives; `out` but for targets
-  float *fighter_logits;         // of each row, before a commander's are gathered; else `logits`
-  float *back[2];                // derivatives on their way back, [MR_ROWS, in_padded] of the widest
-  // In teams.
-  float *seen;       // observations, [MR_ROWS, features]
-  float *each;       // what is made of a row, then derivatives by it, [MR_ROWS, entity_size]
-  int32_t *winners;  // which row has the most of each kind's features, from 1 on, [MR_ROWS, kinds, entity_size]
-  float *has;        // what each target's row has, [targets, MR_ROWS, entity_size]
-  // Of a commander.
-  float *encodings;  // before the joint layer, [MR_ROWS, width], then derivatives by them
-  int32_t *leaders;  // which fighter has the most of each feature, [MR_ROWS, width]
+  float *in[MR_MAX_LAYERS + 1];  // input of each layer, [MR_ROWS, in_padded]
+  float *slope[MR_MAX_LAYERS];   // slope of the activation after each hidden layer, [MR_ROWS, out_padded]
+  float *out;                    // outputs of the last layer, [MR_ROWS, out_padded]; then derivatives
+  float *logits;          // of decisions, or means, and values, [MR_ROWS, row]; then derivatives. `out` without targets
+  float *fighter_logits;  // of a commander's fighters and their values, [MR_ROWS, fighter_row]; else `logits`
+  float *back[2];         // derivatives by the inputs of a layer and of the next, [MR_ROWS, in_padded] of the widest
+  // In teams:
+  float *observations;  // [MR_ROWS, features]
+  float *embedded;      // a layer's outputs for one row of entities, [MR_ROWS, entity_size]; then derivatives
+  int32_t *winners;  // the row that has the maximum of each kind's features, from 1 on, [MR_ROWS, kinds, entity_size]
+  float *keys;       // of the targets, [targets, MR_ROWS, entity_size]
+  // Of a commander:
+  float *encodings;  // of the fighters, [MR_ROWS, width]; then derivatives
+  int32_t *leaders;  // the fighter that has the maximum of each feature, [decisions, width]
 } MrWork;
 
-// The sums of some decisions. Gradients of a layer have the layer's own layout.
+// Sums over some decisions. The gradients of a layer are laid out as the layer.
 typedef struct {
   float *weights[MR_ALL_LAYERS], *biases[MR_ALL_LAYERS];
   double spread[MR_HEADS_MAX];
@@ -81,8 +86,8 @@ typedef struct {
 // At most MR_ROWS decisions.
 typedef struct {
   int32_t count;
-  int64_t places[MR_ROWS];   // in the experience
-  int32_t numbers[MR_ROWS];  // in the minibatch, [segments, horizon]
+  int64_t places[MR_ROWS];   // indices in the experience
+  int32_t numbers[MR_ROWS];  // indices in the minibatch, [segments, horizon]
 } MrBlock;
 
 // The kernel of one instruction set.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A commander whose fighters share its weights, forward and backward (docs/learner.md). The network's rows are fighters:
-// those of a decision follow one another. Before the last hidden layer, the joint layer, each row is extended by the
-// maximum over the side. After the last layer, the rows of a side are gathered into the outputs of its decision. Part
-// of kernel.c.
+// A commander whose fighters share its weights, forward and backward (docs/learner.md). Each row of the network is a
+// fighter; the fighters of a decision follow one another. The input of the last hidden layer, the joint layer, is a
+// fighter's encoding and the maximum of the encodings over the side. After the last layer the outputs of a side's rows
+// are joined into the outputs of one decision. Part of kernel.c.
 
 #ifndef MR_SHARING_H
 #define MR_SHARING_H
@@ -13,10 +13,10 @@
 #include "policy.h"
 #include "vectors.h"
 
-// Features of a fighter's encoding, the input of the joint layer being twice as wide.
+// Number of features of a fighter's encoding. The joint layer's input is twice as wide.
 MR_INLINE int mr_encoding_size(const MrShape *shape) { return shape->width[shape->layers - 2]; }
 
-// The largest of each feature over the `fighters` encodings of a side, and the number of the fighter that has it.
+// Finds the maximum of each feature over the `fighters` encodings of a side, and the fighter that has it.
 MR_INLINE void mr_summarise(const float *encodings, int fighters, int size, float *summary, MrInt *leaders) {
   for (int j = 0; j < size; j += MR_WIDTH) {
     MrFloats most = mr_load(encodings + j);
@@ -32,10 +32,10 @@ MR_INLINE void mr_summarise(const float *encodings, int fighters, int size, floa
   }
 }
 
-// Encodings in work->encodings to the joint layer's input: each fighter's own, then the summary of its side.
+// Writes the joint layer's input from the encodings: each fighter's own, then the summary of its side.
 static void mr_join(const MrPolicy *policy, MrWork *work, int decisions) {
   const MrShape *shape = &policy->shape;
-  int fighters = mr_fighters(shape), size = mr_encoding_size(shape);
+  int fighters = mr_rows_per_decision(shape), size = mr_encoding_size(shape);
   float *joint = work->in[shape->layers - 1];
   for (int i = 0; i < decisions; i++) {
     const float *encodings = work->encodings + i * fighters * size;
@@ -48,11 +48,11 @@ static void mr_join(const MrPolicy *policy, MrWork *work, int decisions) {
   }
 }
 
-// From the loss's derivatives by the joint layer's input to those by the encodings, in work->encodings. The derivative
-// by a feature of the summary is that by the encoding which has it.
+// Computes the derivatives by the encodings, in work->encodings, from those by the joint layer's input. The derivative
+// by a feature of the summary goes to the encoding that has the maximum.
 static void mr_join_back(const MrPolicy *policy, MrWork *work, const float *by_in, int decisions) {
   const MrShape *shape = &policy->shape;
-  int fighters = mr_fighters(shape), size = mr_encoding_size(shape);
+  int fighters = mr_rows_per_decision(shape), size = mr_encoding_size(shape);
   for (int i = 0; i < decisions; i++) {
     const float *from = by_in + i * fighters * 2 * size;
     const MrInt *leaders = work->leaders + i * size;
@@ -70,18 +70,18 @@ static void mr_join_back(const MrPolicy *policy, MrWork *work, const float *by_i
 }
 
 MR_INLINE bool mr_is_alive(const MrShape *shape, const MrWork *work, int row) {
-  return work->seen[row * shape->features + shape->own_alive] > 0.0f;
+  return work->observations[row * shape->features + shape->own_alive] > 0.0f;
 }
 
-// The logits and values of fighters to those of decisions: the logits of one fighter after another, zeros for the dead,
-// and the mean of the values.
-static void mr_gather(const MrPolicy *policy, MrWork *work, int decisions) {
+// Joins the outputs of a side's fighters into those of a decision: the logits of one fighter after another, zeros for
+// dead ones, and the mean of the values.
+static void mr_join_outputs(const MrPolicy *policy, MrWork *work, int decisions) {
   const MrShape *shape = &policy->shape;
-  int fighters = mr_fighters(shape), count = (policy->outputs - 1) / fighters;
+  int fighters = mr_rows_per_decision(shape), count = (policy->outputs - 1) / fighters;
   for (int i = 0; i < decisions; i++) {
     float *to = work->logits + i * policy->row, value = 0.0f;
     for (int row = i * fighters; row < (i + 1) * fighters; row++, to += count) {
-      const float *from = work->fighter_logits + row * MR_OUTPUTS_AIMED;
+      const float *from = work->fighter_logits + row * policy->fighter_row;
       memset(to, 0, (size_t)count * sizeof(float));
       if (mr_is_alive(shape, work, row)) memcpy(to, from, (size_t)count * sizeof(float));
       value += from[count];
@@ -90,15 +90,15 @@ static void mr_gather(const MrPolicy *policy, MrWork *work, int decisions) {
   }
 }
 
-// The loss's derivatives by the outputs of decisions to those by the logits and values of fighters.
-static void mr_scatter(const MrPolicy *policy, MrWork *work, int decisions) {
+// Computes the loss's derivatives by the fighters' logits and values from those by the decisions' outputs.
+static void mr_join_outputs_back(const MrPolicy *policy, MrWork *work, int decisions) {
   const MrShape *shape = &policy->shape;
-  int fighters = mr_fighters(shape), count = (policy->outputs - 1) / fighters;
+  int fighters = mr_rows_per_decision(shape), count = (policy->outputs - 1) / fighters;
   for (int i = 0; i < decisions; i++) {
     const float *from = work->logits + i * policy->row;
     float by_value = from[fighters * count] / (float)fighters;
     for (int row = i * fighters; row < (i + 1) * fighters; row++, from += count) {
-      float *to = work->fighter_logits + row * MR_OUTPUTS_AIMED;
+      float *to = work->fighter_logits + row * policy->fighter_row;
       memset(to, 0, (size_t)count * sizeof(float));
       if (mr_is_alive(shape, work, row)) memcpy(to, from, (size_t)count * sizeof(float));
       to[count] = by_value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The choice of a target by a team's policy, forward and backward (docs/learner.md). The last layer gives logits of the
-// heads before fire, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit is
-// that of firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
+// heads before fire, those of holding fire and of firing, then a query vector, and the value. A target's row gives a
+// key vector. Its logit is that of firing plus the scalar product of query and key. Part of kernel.c.
 
 #ifndef MR_TARGETS_H
 #define MR_TARGETS_H
@@ -11,20 +11,19 @@
 
 #include "pooling.h"
 
-// The logit of a target that is not there. Its probability is 0.
+// The logit of an absent target. Its probability is 0.
 static const float MR_ABSENT = -1e4f;
 
-// Beginnings of each part among the last layer's outputs, and the targets and the value among the logits.
 typedef struct {
-  int fire, wanted, value;
-  int target, value_logit;
+  int fire, query, value;   // where these begin among the last layer's outputs
+  int target, value_logit;  // the same among the logits
 } MrParts;
 
 MR_INLINE MrParts mr_parts(const MrShape *shape) {
-  int last = shape->heads / mr_fighters(shape) - 1, hold = 0;
+  int last = shape->heads / mr_rows_per_decision(shape) - 1, hold = 0;
   for (int head = 0; head < last; head++) hold += shape->levels[head];
   return (MrParts){.fire = hold + 1,
-                   .wanted = hold + 2,
+                   .query = hold + 2,
                    .value = hold + 2 + shape->entity_size,
                    .target = hold + 1,
                    .value_logit = hold + shape->levels[last]};
@@ -35,9 +34,9 @@ MR_INLINE bool mr_is_there(const MrPolicy *policy, const MrWork *work, int targe
   return mr_entity(work, &shape->rows[shape->targets], target)[decision * shape->features] > 0.0f;
 }
 
-// A target's row, for all decisions.
-MR_INLINE float *mr_has(const MrPolicy *policy, const MrWork *work, int target) {
-  return work->has + target * MR_ROWS * policy->shape.entity_size;
+// A target's keys in all decisions, [MR_ROWS, entity_size].
+MR_INLINE float *mr_key(const MrPolicy *policy, const MrWork *work, int target) {
+  return work->keys + target * MR_ROWS * policy->shape.entity_size;
 }
 
 static float mr_scalar_product(const float *a, const float *b, int size) {
@@ -48,7 +47,7 @@ static float mr_scalar_product(const float *a, const float *b, int size) {
   return all;
 }
 
-// The last layer's outputs to logits and values.
+// Computes logits and values from the last layer's outputs.
 static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
   const MrShape *shape = &policy->shape;
   const MrEntityRows *rows = &shape->rows[shape->targets];
@@ -56,40 +55,40 @@ static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
   MrParts at = mr_parts(shape);
   int out = policy->layers[shape->layers].out_padded;
   for (int target = 0; target < rows->rows; target++) {
-    mr_embed(policy, layer, mr_entity(work, rows, target), decisions, mr_has(policy, work, target));
+    mr_embed(policy, layer, mr_entity(work, rows, target), decisions, mr_key(policy, work, target));
   }
   for (int i = 0; i < decisions; i++) {
-    const float *given = work->out + i * out;
-    float *logits = work->fighter_logits + i * MR_OUTPUTS_AIMED;
-    memcpy(logits, given, (size_t)at.fire * sizeof(float));
+    const float *outputs = work->out + i * out;
+    float *logits = work->fighter_logits + i * policy->fighter_row;
+    memcpy(logits, outputs, (size_t)at.fire * sizeof(float));
     for (int target = 0; target < rows->rows; target++) {
-      const float *has = mr_has(policy, work, target) + i * shape->entity_size;
-      float fit = mr_scalar_product(given + at.wanted, has, shape->entity_size);
-      logits[at.target + target] = mr_is_there(policy, work, target, i) ? given[at.fire] + fit : MR_ABSENT;
+      const float *key = mr_key(policy, work, target) + i * shape->entity_size;
+      float fit = mr_scalar_product(outputs + at.query, key, shape->entity_size);
+      logits[at.target + target] = mr_is_there(policy, work, target, i) ? outputs[at.fire] + fit : MR_ABSENT;
     }
-    logits[at.value_logit] = given[at.value];
+    logits[at.value_logit] = outputs[at.value];
   }
 }
 
-// The loss's derivatives by one decision's logits, to those by the last layer's outputs, in their place.
+// Replaces one decision's outputs of the last layer by the loss's derivatives by them.
 static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, MrParts at, int i) {
   const MrShape *shape = &policy->shape;
   int size = shape->entity_size;
-  const float *by_logit = work->fighter_logits + i * MR_OUTPUTS_AIMED;
+  const float *by_logit = work->fighter_logits + i * policy->fighter_row;
   float *by = work->out + i * policy->layers[shape->layers].out_padded;
   memcpy(by, by_logit, (size_t)at.fire * sizeof(float));
   memset(by + at.fire, 0, (size_t)(1 + size) * sizeof(float));
   for (int target = 0; target < shape->rows[shape->targets].rows; target++) {
     if (!mr_is_there(policy, work, target, i)) continue;
-    const float *has = mr_has(policy, work, target) + i * size;
+    const float *key = mr_key(policy, work, target) + i * size;
     float by_target = by_logit[at.target + target];
     by[at.fire] += by_target;
-    for (int j = 0; j < size; j++) by[at.wanted + j] += by_target * has[j];
+    for (int j = 0; j < size; j++) by[at.query + j] += by_target * key[j];
   }
   by[at.value] = by_logit[at.value_logit];
 }
 
-// The same of all decisions; besides, the derivatives by the weights of what targets have, which are added to `sum`.
+// The same in all decisions. Also adds the derivatives by the weights of keys to `sum`.
 static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrGradient *sum) {
   const MrShape *shape = &policy->shape;
   const MrEntityRows *rows = &shape->rows[shape->targets];
@@ -98,9 +97,9 @@ static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrG
   for (int target = 0; target < rows->rows; target++) {
     for (int i = 0; i < decisions; i++) {
       bool is_there = mr_is_there(policy, work, target, i);
-      float by_target = is_there ? work->fighter_logits[i * MR_OUTPUTS_AIMED + at.target + target] : 0.0f;
-      const float *wanted = work->out + i * out + at.wanted;
-      for (int j = 0; j < size; j++) work->each[i * size + j] = by_target * wanted[j];
+      float by_target = is_there ? work->fighter_logits[i * policy->fighter_row + at.target + target] : 0.0f;
+      const float *query = work->out + i * out + at.query;
+      for (int j = 0; j < size; j++) work->embedded[i * size + j] = by_target * query[j];
     }
     mr_embed_back(policy, work, mr_kind_layer(shape, shape->kinds), mr_entity(work, rows, target), decisions, sum);
   }

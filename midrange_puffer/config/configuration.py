@@ -19,10 +19,10 @@ from midrange_puffer.config.sections import (
     PopulationConfig,
     RnnConfig,
     Stage,
-    SweepConfig,
     TrainConfig,
     VecConfig,
 )
+from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.errors import UsageError
 from midrange_puffer.names import shown
 from midrange_puffer.policies.own_code import Own

@@ -18,11 +18,10 @@ from midrange_puffer.config.sections import (
     PopulationConfig,
     RnnConfig,
     Stage,
-    SweepConfig,
-    Swept,
     TrainConfig,
     VecConfig,
 )
+from midrange_puffer.config.sweep_sections import SweepConfig, Swept
 from midrange_puffer.game.parameters import (
     OPTIONS,
     PARAMETERS,
@@ -110,7 +109,7 @@ def _env_keys(env_class: str) -> dict[str, Key]:
     keys = {key.name: key for key in (*options, *parameters)}
     if env_class == MIDRANGE:
         return keys
-    from midrange_puffer.envs.midrange import env_class as find_class
+    from midrange_puffer.envs.own_env import env_class as find_class
 
     return keys | _own_keys(env_class, find_class(env_class).reward_settings())
 

@@ -1,23 +1,22 @@
 """The table of the configuration's keys: type, default, allowed values and meaning of each.
 
 A class is a section, a field is a key: `config.train.gamma` is of the type that stands here. The
-[env] keys come from the parameter table of the core instead. Before `settle`, a key with the words
-AUTO may also hold "auto", which the type of its field leaves out.
+[env] keys come from the parameter table of the core instead, and those of [sweep] are in
+sweep_sections.py. Before `settle`, a key with the words AUTO may also hold "auto", which the type
+of its field leaves out.
 """
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from midrange_puffer.config.exploiter_kinds import EXPLOITERS, exploiters
 from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key, keys_of
+from midrange_puffer.config.text_checks import check_device, check_own, check_run_name, check_stages
 from midrange_puffer.game.critic_views import CriticKind
 from midrange_puffer.policies import pool_file
 from midrange_puffer.policies.models import parse_metadata
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED, check_form
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, PACKAGED
 
-Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal"]
-METRICS_OF_PANEL = ("panel_score", "worst_score", "time_to_score")  # that a sweep measures itself
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
 
 
@@ -39,68 +38,6 @@ class EnvConfig(Section[Any]):
     blue_size = Entry[int]()
 
 
-def _check_device(text: str) -> None:
-    if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
-        raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
-
-
-def _check_own(*ours: str) -> Callable[[str], None]:
-    """Returns a check of a name that is one of `ours` or that of the user's own code."""
-
-    def check(text: str) -> None:
-        if text not in ours:
-            try:
-                check_form(text)
-            except ValueError as error:
-                raise ValueError(
-                    f"must be {' or '.join(ours)}, or {str(error).removeprefix('must be ')}"
-                ) from None
-
-    return check
-
-
-def _check_stages(text: str) -> None:
-    names = [name.strip() for name in text.split(",")] if text else []
-    if not all(re.fullmatch(r"\w+", name, re.ASCII) for name in names):
-        raise ValueError("must be names of letters, digits and '_', separated by commas")
-    if len(set(names)) < len(names):
-        raise ValueError("a name is given twice")
-
-
-# The first weights of exploiters and their enemies: random weights against the policy in training,
-# the policy's own weights against it, random weights against all of its pool, or those of the
-# strongest exploiter in the pool against the policy.
-ANEW, OWN, LEAGUE_EXPLOITER, STRONGEST = EXPLOITERS = ("anew", "own", "league", "strongest")
-
-
-@dataclass(frozen=True)
-class ExploiterKind:
-    """A kind of exploiter.
-
-    Attributes:
-        start: one of EXPLOITERS.
-        draw: its env.reward_draw; None: that of its ini file.
-        entropy: its train.ent_coef; None: that of its ini file.
-    """
-
-    start: str
-    draw: float | None = None
-    entropy: float | None = None
-
-    def words(self) -> dict[str, float]:
-        """Returns its settings by key."""
-        settings = {"env.reward_draw": self.draw, "train.ent_coef": self.entropy}
-        return {key: value for key, value in settings.items() if value is not None}
-
-    def __str__(self) -> str:
-        return ":".join([self.start, *(f"{value:g}" for value in self.words().values())])
-
-
-# The set that measures a policy. The kind that beat most policies comes first. Random weights
-# seldom find a weakness, and so have fewer kinds.
-EXPLOIT_SET = "own:-0.5:0.012,own:-0.5:0.006,own:0:0.012,own:0:0.006,anew:-0.5:0.012,anew:0:0.006"
-
-
 def _check_exploiters(text: str) -> None:
     from midrange_puffer.game.parameters import PARAMETERS
 
@@ -119,58 +56,16 @@ def _check_exploiters(text: str) -> None:
                 raise ValueError(f"{kind}: entropy {kind.entropy:g}: {error}") from None
 
 
-def exploiters(text: str) -> list[ExploiterKind]:
-    """Returns the kinds of exploiters that population.kinds names, in their order.
-
-    Raises:
-        ValueError: A kind is not of the form start, start:draw or start:draw:entropy.
-    """
-    kinds: list[ExploiterKind] = []
-    for name in text.split(","):
-        start, *numbers = name.strip().split(":")
-        try:
-            kinds.append(ExploiterKind(start, *map(float, numbers)))
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name.strip()!r}: must have the form start, start:draw or start:draw:entropy"
-            ) from None
-    return kinds
-
-
-def _check_panel(text: str) -> None:
-    from midrange_puffer.game.parameters import pilot_names
-
-    pilot_names(text)
-
-
-def _check_metric(text: str) -> None:
-    from midrange_puffer.names import suggest
-
-    if text in METRICS_OF_PANEL or re.fullmatch(r"\w+(/[^\s/]+)+", text, re.ASCII):
-        return
-    raise ValueError(
-        f"must be {', '.join(METRICS_OF_PANEL)}, or a metric of metrics.jsonl with its group, such "
-        f"as environment/episode_return{suggest(text, METRICS_OF_PANEL)}"
-    )
-
-
-def _check_run_name(text: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text in ("latest", "best"):
-        raise ValueError(
-            "must be letters, digits, '.', '_' and '-', and neither 'latest' nor 'best'"
-        )
-
-
 # fmt: off
 class BaseConfig(Typed):
     """[base]: the policy and environment of a run, and where it is logged."""
 
     env_name: Literal["midrange"] = key("midrange", meaning="environment")
-    policy_name: str = key(PACKAGE, check=_check_own(*PACKAGED), meaning=
+    policy_name: str = key(PACKAGE, check=check_own(*PACKAGED), meaning=
         "policy: Policy = the package's MLP; Attention = the MLP with attention to the last "
         "decisions; module:Class or file.py:Class = one of your own, whose arguments are then the "
         "keys of [policy]")
-    env_class: str = key(MIDRANGE, check=_check_own(MIDRANGE), meaning=
+    env_class: str = key(MIDRANGE, check=check_own(MIDRANGE), meaning=
         "environment: Midrange; module:Class or file.py:Class = a subclass with a reward of its "
         "own, whose arguments are then keys of [env]")
     rnn_name: Literal["Recurrent"] | None = key(None, meaning=
@@ -299,7 +194,7 @@ class RnnConfig(Typed):
 class TrainConfig(Typed):
     """[train]: the trainer."""
 
-    device: str = key("auto", words=AUTO, check=_check_device, meaning=
+    device: str = key("auto", words=AUTO, check=check_device, meaning=
         "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there "
         "is one and the native engine on the CPU would not be faster, else cpu")
     engine: Literal["auto", "native", "torch"] = key("auto", meaning=
@@ -319,7 +214,7 @@ class TrainConfig(Typed):
         meaning=
         "length of the run")
     data_dir: str = key("experiments", meaning="folder that holds the run folders")
-    run_name: str | None = key(None, check=_check_run_name, meaning=
+    run_name: str | None = key(None, check=check_run_name, meaning=
         "name of the run folder; None = date, time and a random suffix")
     log_interval: int = key(1, minimum=1, maximum=10**9, unit="updates", meaning=
         "updates from one row of metrics to the next, which tells of all of them; a row also "
@@ -450,7 +345,7 @@ class LeagueConfig(Typed):
 class CurriculumConfig(Typed):
     """[curriculum]: the stages of a run."""
 
-    stages: str | None = key(None, check=_check_stages, meaning=
+    stages: str | None = key(None, check=check_stages, meaning=
         "names of the stages in their order, separated by commas; None = no curriculum")
     episodes: int = key(2000, minimum=1, maximum=1_000_000, unit="engagements", meaning=
         "how many of the last finished engagements give the score of a stage. Those of the first "
@@ -469,71 +364,4 @@ class Stage:
         "score")
 
 
-class SweepConfig(Typed):
-    """[sweep]: a search for better settings."""
-
-    method: Literal["Protein", "ParetoGenetic", "Random"] = key("Protein", meaning=
-        "the search method that suggests the settings of a trial: PufferLib's class of that name")
-    name: str | None = key(None, check=_check_run_name, meaning=
-        "name of the sweep's folder in <train.data_dir>/sweeps; None = date, time and a random "
-        "suffix")
-    trials: int = key(100, minimum=1, maximum=1_000_000, meaning=
-        "how many trials there are, including failed ones")
-    workers: int = key(1, minimum=1, maximum=1024, meaning=
-        "how many trials run side by side, each with its share of the cores")
-    engine: Literal["local", "ray"] = key("local", meaning=
-        "where trials run: local = on this machine; ray = on the cluster of cluster.address")
-    trial_cores: int = key(1, minimum=1, maximum=1024, meaning="ray: how many cores a trial takes")
-    seed: int = key(0, minimum=0, maximum=2**31 - 1, meaning=
-        "seed of the suggestions and of the trials' training")
-    max_cost: float = key(3600.0, minimum=1, maximum=1e9, unit="s", meaning=
-        "longest that a trial may take. A trial that takes longer has failed, and Protein "
-        "suggests no trial that it expects to take longer")
-    cost: Literal["seconds", "agent_steps"] = key("seconds", meaning=
-        "what the method takes for the cost of a trial; with agent_steps a sweep with one worker, "
-        "Serial and the CPU repeats to the digit")
-    metric: str = key("panel_score", check=_check_metric, meaning=
-        "what is sought: panel_score = a high mean score against the panel; worst_score = a high "
-        "score against the pilot of it that is hardest for the policy; time_to_score = little "
-        "time until the mean is sweep.metric_score, where a trial ends; or a metric of the runs, "
-        "such as environment/episode_return")
-    goal: Literal["maximize", "minimize"] = key("maximize", meaning=
-        "for a metric of the runs: high or low values are sought")
-    metric_score: float = key(0.95, minimum=0.01, maximum=1, meaning=
-        "time_to_score: the mean score against the panel that is to be reached")
-    panel: str = key("all", check=_check_panel, meaning=
-        "the pilots against which the trials are measured, separated by commas; all = every pilot")
-    panel_episodes: int = key(512, minimum=2, maximum=1_000_000, check=check_even, meaning=
-        "engagements with each pilot of the panel")
-    panel_seed: int = key(2**31, minimum=2**31, maximum=2**63 - 1, meaning=
-        "seed of the panel's starts and actions; no training can have it")
-    readings: int = key(4, minimum=1, maximum=1000, meaning=
-        "how often a trial meets the panel, at even distances; the last time is at its end")
-    stop_quantile: float = key(0.25, minimum=0, maximum=1, meaning=
-        "a trial ends early if it scores below this quantile of what other trials scored after as "
-        "many steps; 0 = never")
-    stop_after: int = key(8, minimum=1, maximum=1_000_000, meaning=
-        "how many trials must have finished before any other ends early")
-
-
-@dataclass(frozen=True)
-class Swept:
-    """[sweep.<section>.<key>]: the range of a key that a sweep varies.
-
-    The names and distributions are PufferLib's. The start of a sweep checks that they fit the key.
-    """
-
-    distribution: Distribution | None = key(None, meaning=
-        "how the range is divided: evenly, by powers of 2, by the logarithm, or by the logarithm "
-        "of 1 - value")
-    values: str | None = key(None, meaning=
-        "the values that are tried, separated by commas, in place of a distribution and its "
-        "range. Only so can words, and True or False, be varied")
-    min: float | None = key(None, minimum=-1e15, maximum=1e15, meaning="least value")
-    max: float | None = key(None, minimum=-1e15, maximum=1e15, meaning="greatest value")
-    mean: float | None = key(None, minimum=-1e15, maximum=1e15, meaning=
-        "value in the first trial (Random has no such trial). That of `values` is the middle one")
-    scale: float | Literal["auto", "time"] = key("auto", minimum=1e-6, maximum=2, meaning=
-        "how far from a good trial the next ones are, as a share of half the range; auto = 0.5; "
-        "time = half a doubling up or down")
 # fmt: on

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import DISCRETE, ORDERS, controls, controls_in
+from midrange_puffer.game.actions import DISCRETE, ORDERS, controls
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -17,7 +17,6 @@ from midrange_puffer.game.parameters import (
     SENSOR_PILOTS,
     game_controls,
     has_height,
-    has_systems,
     most_decisions,
 )
 from midrange_puffer.game.records import summary
@@ -208,6 +207,7 @@ class Group:
         self._seat = seat
         self._acts = acts
         self._is_team = core.fighters > len(SEATS)
+        self._game_controls = game_controls(core.parameters)
         self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
         self._records: list[np.ndarray] = []  # collected from the core, not yet taken
         self._early: list[np.ndarray] = []  # taken from the core in the middle of a step
@@ -266,12 +266,9 @@ class Group:
         if self._acts.mode == ORDERS:
             return self._carried_out(actions)
         if self._acts.mode == DISCRETE:
-            return controls(actions, self._is_team, game_controls(self.core.parameters))
+            return controls(actions, self._game_controls, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
-        highest = controls_in(
-            self.core.parameters["dimensions"], systems=has_systems(self.core.parameters)
-        ).highest
-        return np.minimum(actions, highest) if self._is_team else actions
+        return np.minimum(actions, self._game_controls.highest) if self._is_team else actions
 
     def _carried_out(self, orders: np.ndarray) -> np.ndarray:
         """Returns the agents' controls, by which they follow orders [agents, heads]."""

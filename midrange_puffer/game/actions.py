@@ -88,46 +88,31 @@ def controls_in(dimensions: int, kinds: int = 1, systems: bool = False) -> Contr
     return _CONTROLS[dimensions, kinds if dimensions == HEIGHT.dimensions else 1, systems]
 
 
-def controls_by_count(count: int) -> Controls:
-    """Returns a fighter's controls without systems by their number, for one kind of missile.
-
-    Raises:
-        ValueError: No game without systems has so many.
-    """
-    for known in (PLANE, HEIGHT):
-        if known.count == count:
-            return known
-    raise ValueError(f"{count} controls: must be {PLANE.count}, or {HEIGHT.count} with height")
-
-
-def controls(actions: np.ndarray, in_team: bool = False, of: Controls | None = None) -> np.ndarray:
+def controls(actions: np.ndarray, of: Controls, in_team: bool = False) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
         actions: whole numbers [n, controls], a level of each control. With height fire level k is
             a missile of the k-th kind.
+        of: the controls of the game.
         in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
             k + 1, because control 1 is a shot at the enemy nearest the nose.
-        of: the controls; None: those without systems that are so many.
 
     Returns:
         float32 [n, controls].
     """
-    actions = np.asarray(actions, np.float32)
-    of = of or controls_by_count(actions.shape[-1])
-    share = actions / of.highest_levels
+    share = np.asarray(actions, np.float32) / of.highest_levels
     values = of.lowest + (of.highest - of.lowest) * share
     if in_team:
         values[:, -1] += values[:, -1] > 0
     return values
 
 
-def levels(values: np.ndarray, in_team: bool = False, of: Controls | None = None) -> np.ndarray:
+def levels(values: np.ndarray, of: Controls, in_team: bool = False) -> np.ndarray:
     """Returns the discrete actions int32 [..., controls] of controls, the reverse of `controls`.
 
     Controls between two levels give the nearer one.
     """
-    of = of or controls_by_count(values.shape[-1])
     shares = (values - of.lowest) / (of.highest - of.lowest)
     shares[..., -1] -= in_team * (shares[..., -1] > 0)
     return np.rint(shares * of.highest_levels).astype(np.int32)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.game.actions import SYSTEMS
 from midrange_puffer.game.parameters import (
     RADAR,
     Parameters,
@@ -51,10 +52,10 @@ HEADS = {
     "order": "the course to fly",
     "permission": "what to fire at the target",
     "level": "the climb",
-    "systems": "the radar and the chaff",
+    SYSTEMS: "the radar and the chaff",
     "target": "the enemy: the one nearest the nose, or its place among the observed",
 }
-ORDER, PERMISSION, LEVEL, SYSTEMS, TARGET = HEADS
+ORDER, PERMISSION, LEVEL, _, TARGET = HEADS
 NEEDS = {"sensors": "sensing = radar", "team": "a red_size or blue_size above 1"}
 # The words of the target head's levels: the enemy nearest the nose, then the observed enemies.
 NOSE = "nose"

@@ -76,7 +76,7 @@ class Attention(PolicyModule):
             observations: float32 [agents, features].
             state: lstm_h and lstm_c [agents, memory_size]; optionally done, bool [agents].
         """
-        embedded = self.policy.encode_observations(observations)
+        embedded, context = self.policy.encode(observations)
         query, key, value = self._project(embedded)
         rows = []
         for name, new, mark in zip(MEMORY, (key, value), (1.0, 0.0), strict=True):
@@ -93,7 +93,7 @@ class Attention(PolicyModule):
         if keys.is_cuda:  # which attends only to aligned rows
             keys, values = keys.contiguous(), values.contiguous()
         hidden = self._block(embedded[:, None], query[:, None], keys, values, scores)
-        return self.policy.decode_actions(hidden.squeeze(1), observations)
+        return self.policy.decode(hidden.squeeze(1), context)
 
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -111,7 +111,8 @@ class Attention(PolicyModule):
             horizon].
         """
         shape, flat = observations.shape[:2], observations.flatten(0, 1)
-        embedded = self.policy.encode_observations(flat).unflatten(0, shape)
+        encoded, context = self.policy.encode(flat)
+        embedded = encoded.unflatten(0, shape)
         query, key, value = self._project(embedded)
         steps = torch.arange(shape[1], device=flat.device)
         lags = steps[:, None] - steps
@@ -121,7 +122,7 @@ class Attention(PolicyModule):
         bias = self.lag_bias[:, lags.clamp(0, self.decisions - 1)]
         scores = torch.where((is_near & is_same)[:, None], bias, ABSENT)
         hidden = self._block(embedded, query, key, value, scores)
-        actions, values = self.policy.decode_actions(hidden.flatten(0, 1), flat)
+        actions, values = self.policy.decode(hidden.flatten(0, 1), context)
         return actions, values.view(shape)
 
     def _project(self, embedded: torch.Tensor) -> tuple[torch.Tensor, ...]:

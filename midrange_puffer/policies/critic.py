@@ -11,7 +11,7 @@ from torch import nn
 
 from midrange_puffer.game.critic_views import CriticView, PooledRows
 from midrange_puffer.policies.actors import Distribution, PolicyModule
-from midrange_puffer.policies.networks import initialise_hidden, mlp
+from midrange_puffer.policies.encoders import initialise_hidden, mlp
 from midrange_puffer.puffer_import import contained
 
 with contained():

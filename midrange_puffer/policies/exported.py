@@ -210,7 +210,7 @@ def _explain_actions(env: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     else:
         counts = _core.action_levels(*sizes_of(env), own.dimensions, own.kinds, own.systems)
         levels = np.arange(max(counts))[:, None]
-        columns = controls(np.tile(levels, own.count), in_team, own).T
+        columns = controls(np.tile(levels, own.count), own, in_team).T
         key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
     meanings = {**ACTIONS, **(AT_TARGETS if in_team else OF_TYPES if own.kinds > 1 else {})}
     return {

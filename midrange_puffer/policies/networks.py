@@ -1,8 +1,7 @@
 """The package's policy: a small MLP, in teams behind an entity encoder, optionally with an LSTM."""
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from midrange_puffer.policies.actors import (
     TargetActor,
 )
 from midrange_puffer.policies.attention import Attention
+from midrange_puffer.policies.encoders import EntityEncoder, entities, initialise_hidden, mlp
 from midrange_puffer.policies.own_code import ATTENTION, PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
 from midrange_puffer.puffer_import import pufferlib
@@ -35,62 +35,17 @@ def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
     return bool((abs(weights) <= WEIGHT_LIMIT).all())
 
 
-def entities(observations: torch.Tensor, rows: Rows) -> torch.Tensor:
-    """Returns one kind's rows, [agents, rows, features], from observations [agents, features]."""
-    end = rows.place + rows.rows * rows.features
-    return observations[:, rows.place : end].unflatten(1, (rows.rows, rows.features))
-
-
-class EntityEncoder(nn.Module):
-    """An encoder of team observations of any size: own state unchanged, other rows pooled by kind.
-
-    Each kind of rows but the own state gives `size` features. It has a linear layer that all its
-    rows share, a ReLU, and max pooling over the rows (Zaheer et al. 2017, arXiv 1703.06114). Rows
-    of absent entities are zeros, and the layer's only bias is the weight of the feature `present`.
-    So absent rows give zeros, the least output of a ReLU, and neither their number nor the order of
-    rows changes the result.
-
-    Args:
-        rows: the rows of an observation of any size.
-        size: number of features for each kind.
+class Context(NamedTuple):
+    """Values that `Policy.decode` needs beside hidden features.
 
     Attributes:
-        width: number of features of the output.
+        observations: [agents, features].
+        encodings: of each fighter, [agents, fighters, hidden_size]; None without
+            `parameter_sharing`.
     """
 
-    def __init__(self, rows: Sequence[Rows], size: int) -> None:
-        super().__init__()
-        self.layers = nn.ModuleDict(
-            {kind.kind: nn.Linear(kind.features, size, bias=False) for kind in rows[1:]}
-        )
-        self.width = rows[0].features + size * len(self.layers)
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Returns features [agents, width] of observations [agents, features] of any size."""
-        own, *others = rows_of(observations.shape[1])
-        parts = [entities(observations, own).squeeze(1)]
-        for rows in others:
-            features = self.layers[rows.kind](entities(observations, rows))
-            parts.append(features.relu().amax(dim=1))
-        return torch.cat(parts, dim=1)
-
-
-def mlp(width: int, hidden_size: int, hidden_layers: int) -> nn.Sequential:
-    """Returns hidden layers, each with a GELU, for inputs of `width` features."""
-    layers: list[nn.Module] = []
-    for size in (width, *[hidden_size] * (hidden_layers - 1)):
-        layers += [nn.Linear(size, hidden_size), nn.GELU()]
-    return nn.Sequential(*layers)
-
-
-def initialise_hidden(encoder: nn.Module, pooling: nn.Module | None = None) -> None:
-    """Sets orthogonal weights of hidden layers, and of layers whose outputs are pooled."""
-    for layer in encoder.modules():
-        if isinstance(layer, nn.Linear):
-            layer_init(layer)
-    if pooling is not None:
-        for weight in pooling.parameters():
-            nn.init.orthogonal_(weight, math.sqrt(2))  # PufferLib's `layer_init` needs a bias
+    observations: torch.Tensor
+    encodings: torch.Tensor | None = None
 
 
 class Policy(PolicyModule):
@@ -192,41 +147,45 @@ class Policy(PolicyModule):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values."""
-        if self.shares:
-            encodings = self._encode_fighters(observations)
-            return self._command(encodings.amax(dim=1), encodings, observations)
-        hidden = self.encode_observations(observations, state)
-        return self.decode_actions(hidden, observations)
+        return self.decode(*self.encode(observations))
 
     forward_eval = forward
+
+    def encode(self, observations: torch.Tensor) -> tuple[torch.Tensor, Context]:
+        """Returns hidden features [agents, hidden_size], the input of a memory, and their context.
+
+        With `parameter_sharing` the hidden features are the summaries of sides.
+        """
+        if self.shares:
+            encodings = self._encode_fighters(observations)
+            return encodings.amax(dim=1), Context(observations, encodings)
+        features = observations.float()
+        hidden = self.encoder(self.pooling(features) if self.rows else features)
+        return hidden, Context(observations)
+
+    def decode(self, hidden: torch.Tensor, context: Context) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from hidden features or a memory's output.
+
+        Args:
+            hidden: [agents, hidden_size].
+            context: of the same observations.
+        """
+        observations, encodings = context
+        if encodings is not None:
+            return self._command(hidden, encodings, observations)
+        if isinstance(self.actor, TargetActor):
+            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
+            return self.actor(hidden, enemies), self.critic(hidden)
+        return self.decode_actions(hidden)
 
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Returns hidden features [agents, hidden_size], the input of a recurrent cell.
+        """Returns the hidden features of `encode`; PufferLib's LSTMWrapper calls it."""
+        return self.encode(observations)[0]
 
-        With `parameter_sharing` they are the summaries of sides.
-        """
-        if self.shares:
-            return self._encode_fighters(observations).amax(dim=1)
-        features = observations.float()
-        return self.encoder(self.pooling(features) if self.rows else features)
-
-    def decode_actions(
-        self, hidden: torch.Tensor, observations: torch.Tensor | None = None
-    ) -> tuple[Distribution, torch.Tensor]:
-        """Returns the actor's output and values from hidden features or a recurrent cell's output.
-
-        Args:
-            hidden: [agents, hidden_size].
-            observations: [agents, features]; needed by a `TargetActor`.
-        """
-        if self.shares:
-            assert observations is not None
-            return self._command(hidden, self._encode_fighters(observations), observations)
-        if isinstance(self.actor, TargetActor) and observations is not None:
-            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
-            return self.actor(hidden, enemies), self.critic(hidden)
+    def decode_actions(self, hidden: torch.Tensor) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from hidden features; for one against one."""
         return self.actor(hidden), self.critic(hidden)
 
     def _encode_fighters(self, observations: torch.Tensor) -> torch.Tensor:
@@ -296,10 +255,10 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         if "done" in state:
             for name in MEMORY:
                 state[name] = state[name].masked_fill(state["done"][:, None], 0)
-        hidden = self.policy.encode_observations(observations, state)
+        hidden, context = self._encode(observations, state)
         memory = tuple(state[name] for name in MEMORY)
         state["lstm_h"], state["lstm_c"] = self.cell(hidden, memory)
-        return self._decode(state["lstm_h"], observations)
+        return self._decode(state["lstm_h"], context)
 
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -320,16 +279,24 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
         if "done" not in state:
             return super().forward(observations, state)
         flat = observations.flatten(0, 1)
-        hidden = self.policy.encode_observations(flat, state)
-        actions, values = self._decode(self._remember(hidden, state["done"]), flat)
+        hidden, context = self._encode(flat, state)
+        actions, values = self._decode(self._remember(hidden, state["done"]), context)
         return actions, values.view(observations.shape[:2])
 
-    def _decode(
-        self, hidden: torch.Tensor, observations: torch.Tensor
-    ) -> tuple[Distribution, torch.Tensor]:
-        """Calls `decode_actions`; a user's own policy takes one argument, as in PufferLib."""
+    def _encode(
+        self, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, Context | None]:
+        """Returns hidden features, and their context; a user's own policy has none."""
         if isinstance(self.policy, Policy):
-            return self.policy.decode_actions(hidden, observations)
+            return self.policy.encode(observations)
+        return self.policy.encode_observations(observations, state), None
+
+    def _decode(
+        self, hidden: torch.Tensor, context: Context | None
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values from the memory's output."""
+        if isinstance(self.policy, Policy) and context is not None:
+            return self.policy.decode(hidden, context)
         return self.policy.decode_actions(hidden)
 
     def _remember(self, hidden: torch.Tensor, done: torch.Tensor) -> torch.Tensor:

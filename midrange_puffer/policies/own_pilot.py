@@ -85,7 +85,7 @@ class OwnPilot:
             levels = as_actions(actions, buffer, levels=levels_of(features))
         except ValueError as error:
             raise OwnCodeError(f"{self._title}: gives {error}") from None
-        return controls(levels, bool(rows_of(features)), controls_of(features))
+        return controls(levels, controls_of(features), bool(rows_of(features)))
 
     def try_out(self, features: int) -> None:
         """Checks the function's actions for observations of 0.5, once for each number of features.

@@ -139,7 +139,7 @@ class Player:
         if self._hold:
             commands = as_commands(actions.reshape(len(actions) * self.fighters, -1))
             return commands.reshape(len(actions), -1)
-        return controls(actions, bool(rows_of(observations.shape[1])), controls_of(self.features))
+        return controls(actions, controls_of(self.features), bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()
     def see(self, observations: np.ndarray, envs: np.ndarray) -> Distribution:

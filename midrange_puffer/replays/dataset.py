@@ -315,7 +315,7 @@ def _fly(
     flown, rewards = np.stack(log.controls), np.stack(log.rewards)
     in_team, sizes = is_team(plan.parameters), sizes_of(plan.parameters)
     controls = game_controls(plan.parameters)
-    actions = levels(flown, in_team, controls) if plan.action_mode == "discrete" else flown
+    actions = levels(flown, controls, in_team) if plan.action_mode == "discrete" else flown
     scores = [summary(records, seat)["score"] for seat in range(len(SEATS))]
     episodes, about = [], []
     for env, result in enumerate(records):

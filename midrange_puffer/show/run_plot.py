@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from midrange_puffer.config.sections import EXPLOITERS
+from midrange_puffer.config.exploiter_kinds import EXPLOITERS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.names import label, shown

@@ -13,7 +13,7 @@ from torch import nn
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.config.sections import SweepConfig
+from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import pilot_names

@@ -17,7 +17,7 @@ from midrange_puffer.config.configuration import Config, format_config, own_name
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
-from midrange_puffer.config.sections import METRICS_OF_PANEL, SweepConfig
+from midrange_puffer.config.sweep_sections import METRICS_OF_PANEL, SweepConfig
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import TEMPORARY, make_folder, write_json, write_whole
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json

@@ -14,7 +14,7 @@ from textwrap import wrap
 from midrange_puffer.config.configuration import Config, format_sections
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.config.sections import SweepConfig
+from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.errors import require
 from midrange_puffer.files import write_whole
 from midrange_puffer.names import shown

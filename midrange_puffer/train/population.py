@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from midrange_puffer.config.schema import game_of
-from midrange_puffer.config.sections import (
+from midrange_puffer.config.exploiter_kinds import (
     LEAGUE_EXPLOITER,
     OWN,
     STRONGEST,
     ExploiterKind,
     exploiters,
 )
+from midrange_puffer.config.schema import game_of
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy

@@ -19,7 +19,7 @@ from midrange_puffer.config.configuration import (
 )
 from midrange_puffer.config.reading import data_dir, load_config, own_words
 from midrange_puffer.config.settle import settle
-from midrange_puffer.envs.midrange import try_out
+from midrange_puffer.envs.own_env import try_out
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, make_folder, new_name, remove_temporary, write_whole
 from midrange_puffer.game.observation import features_of

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from midrange_puffer.config.sections import ExploiterKind
+from midrange_puffer.config.exploiter_kinds import ExploiterKind
 from midrange_puffer.contest.ratings import ANCHORS, Pairing
 from midrange_puffer.files import (
     WriteError,

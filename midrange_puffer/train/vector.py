@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from midrange_puffer.config.configuration import Config
-from midrange_puffer.envs.midrange import Midrange, env_class
+from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.critic_views import OWN_CRITIC
 from midrange_puffer.game.parameters import dies_alone

@@ -321,7 +321,7 @@ def test_other_environments_get_every_word(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_is_imported_says_nothing_and_changes_nothing(tmp_path):
+def test_imports_print_nothing_and_change_nothing(tmp_path):
     """PufferLib, torch, gym and pynvml print warnings when others import them."""
     done = command(tmp_path, code=IMPORT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -360,7 +360,7 @@ def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
     ]
 
 
-def test_what_is_over_soon_leaves_a_log_as_it_was(capsys):
+def test_a_short_wait_leaves_the_log_as_it_was(capsys):
     with progress.progress_bar("evader", 10) as advance:
         advance(10)
     assert capsys.readouterr() == ("", "")
@@ -375,7 +375,7 @@ sys.exit(cli.run(sys.argv[1], []))
 """
 
 
-def test_what_is_awaited_is_said_and_goes_away_on_a_terminal():
+def test_a_long_wait_is_shown_and_goes_away_on_a_terminal():
     word = "puffer: loading PyTorch …"
     for mode, told in (("eval", word), ("envelope", "")):
         command = [sys.executable, "-c", AWAIT, mode]

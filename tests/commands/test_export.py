@@ -19,7 +19,7 @@ from midrange_puffer.commands import cli, export
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.observation import OBSERVATION_VERSION, STG_FEATURES
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies import exported
@@ -144,11 +144,12 @@ def test_the_metadata_have_the_tables_and_all_of_the_model_but_its_weights(tmp_p
         return
     for column, action in enumerate(entries["actions"].values()):
         for level, value in enumerate(action["levels"]):
-            assert controls(np.eye(3, dtype=int)[[column]] * level)[0, column] == value
+            levels = np.eye(3, dtype=int)[[column]] * level
+            assert controls(levels, PLANE)[0, column] == value
     assert [len(action["levels"]) for action in entries["actions"].values()] == [5, 3, 2]
 
 
-def test_who_has_only_onnxruntime_can_fly_it(tmp_path):
+def test_onnxruntime_alone_can_fly_it(tmp_path):
     """The file alone says how features in their units become controls."""
     made = exports.make(tmp_path)
     about = metadata(made)
@@ -244,7 +245,7 @@ def test_nothing_is_written_where_onnxruntime_differs(tmp_path, monkeypatch, whe
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_what_cannot_be_exported_is_refused_at_once(tmp_path, monkeypatch):
+def test_a_policy_that_cannot_be_exported_is_refused_at_once(tmp_path, monkeypatch):
     made = exports.make(tmp_path)
     monkeypatch.setattr(exported, "to_onnx", None)  # nobody comes so far
     for words, reason in (

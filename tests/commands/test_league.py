@@ -276,7 +276,7 @@ def test_models_that_only_their_suffixes_tell_apart_have_their_whole_paths_as_na
     assert {player["name"] for player in report["players"]} == {str(first), str(second)}
 
 
-def test_what_was_played_is_printed_before_it_is_written(tmp_path, capsys, monkeypatch):
+def test_played_fights_are_printed_before_they_are_written(tmp_path, capsys, monkeypatch):
     def fail(*_):
         raise WriteError("full")
 

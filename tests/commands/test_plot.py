@@ -164,7 +164,7 @@ NO_REPORT = "no report of puffer exploit"
         ({}, r".*runs\[0\]"),
     ],
 )
-def test_what_is_no_report_is_refused_and_a_damaged_curve_named(content, message, tmp_path):
+def test_a_file_that_is_no_report_is_refused_and_a_damaged_curve_named(content, message, tmp_path):
     path = tmp_path / "report.json"
     if isinstance(content, dict):
         write(path, content)

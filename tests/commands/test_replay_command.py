@@ -124,6 +124,6 @@ def test_nothing_is_written_of_what_is_refused(folder, tmp_path):
         (("one.replay", "--verfy"), "did you mean '--verify'"),
     ],
 )
-def test_what_cannot_be_done_is_named(folder, words, message):
+def test_an_impossible_request_is_named(folder, words, message):
     with pytest.raises(UsageError, match=message):
         replay(folder, *words)

@@ -35,7 +35,7 @@ START_RANGE = [
         (START_RANGE, r"the sweep at its means: \[env\] start_range_min"),
     ],
 )
-def test_what_cannot_run_is_refused_before_there_is_a_folder(tmp_path, options, message):
+def test_a_sweep_that_cannot_run_is_refused_before_there_is_a_folder(tmp_path, options, message):
     with pytest.raises(UsageError, match=message):
         sweeps.sweep(tmp_path, *options)
     assert not (tmp_path / "sweeps").exists()

@@ -61,7 +61,7 @@ def test_a_name_without_a_key_is_refused_with_what_to_use(names, home):
         assert error_of(option) == f"command line: {option}: no such key; {REFUSED[names]}"
 
 
-def test_what_is_to_be_used_is_there():
+def test_suggested_keys_exist():
     """Looks up each key that a refusal names."""
     for text in REFUSED.values():
         for section, name in re.findall(r"\b([a-z_]+)\.(\w+)", text):

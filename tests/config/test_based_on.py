@@ -121,7 +121,7 @@ def test_sections_of_stages_types_and_sweeps_join_those_of_the_base(write):
         ({"a": "[train]\nbased_on = b.ini"}, ["a.ini: [train] based_on: no such key", "[base]"]),
     ],
 )
-def test_what_is_wrong_is_named_with_its_file(write, texts, parts):
+def test_an_error_names_the_file_that_it_is_in(write, texts, parts):
     assert_refused(parts, load_config, write(**texts))
 
 

@@ -71,7 +71,7 @@ def test_groups_of_opponents_are_not_torn_apart(settled):
     assert config.vec.num_envs == 16  # one against itself and three in each
 
 
-def test_what_is_settled_can_be_settled_again(settled, tmp_path):
+def test_a_settled_configuration_can_be_settled_again(settled, tmp_path):
     config = settled()
     assert settle(config, machine(4)) == config
 
@@ -135,7 +135,7 @@ def test_all_that_is_gathered_ahead_fits_into_the_store(asked, options, batches)
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(settled, options, said):
+def test_settings_that_do_not_fit_are_refused(settled, options, said):
     with pytest.raises(ValueError, match=said):
         settled(*options)
 

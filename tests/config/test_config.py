@@ -497,7 +497,7 @@ def test_nobody_can_change_a_configuration():
         ["--cluster.engine=ray", "--train.minibatch-size=4800"],
     ],
 )
-def test_what_no_machine_can_train_is_seen_before_one_is_known(words, cores):
+def test_settings_that_no_machine_can_train_are_refused_before_the_machine_is_known(words, cores):
     config, said = load_config(None, words), []
     for check in (check_update, lambda config: settle(config, machine(cores))):
         try:

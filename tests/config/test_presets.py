@@ -72,7 +72,7 @@ def test_the_main_job_on_a_cluster_is_the_main_job():
         ),
     ],
 )
-def test_what_cannot_be_computed_is_refused(tmp_path, words, message):
+def test_an_expression_that_cannot_be_computed_is_refused(tmp_path, words, message):
     with pytest.raises(ConfigError, match=message):
         runs.train(tmp_path, *words)
 

@@ -61,7 +61,7 @@ def test_a_sweep_is_read_and_goes_on(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err.splitlines().count(word(folder / "sweep.ini")) == 1
 
 
-def test_so_it_is_in_any_configuration_and_on_the_command_line(tmp_path, capsys):
+def test_retired_keys_are_refused_in_any_configuration_and_on_the_command_line(tmp_path, capsys):
     stage = "[curriculum]\nstages = one\n[curriculum.one]\n"
     path = tmp_path / "my.ini"
     path.write_text(f"[env]\nsubsteps = 7\n{stage}env.gravity = 9\n")
@@ -86,7 +86,7 @@ def test_only_there(tmp_path):
         load_config(path)
 
 
-def test_what_is_retired_is_no_key_of_this_version():
+def test_a_retired_key_is_no_key_of_this_version():
     keys = {f"{section}.{name}" for section, names in load_config().items() for name in names}
     assert keys.isdisjoint(RETIRED)
 

@@ -313,7 +313,7 @@ def test_models_may_be_named(trained):
         ("nowhere.pt", "weave", CheckpointError, "nowhere.pt: no such file"),
     ],
 )
-def test_who_cannot_fight_is_told_why(policy, opponent, error, message):
+def test_an_error_says_why_a_contestant_cannot_fight(policy, opponent, error, message):
     with pytest.raises(error, match=message):
         evaluate(policy, opponent, 20)
 

@@ -85,7 +85,7 @@ def test_starts_are_fought_in_both_seats():
     assert result.draws == 2 * int((records["outcome"] == 3).sum())
 
 
-def test_what_a_start_favours_shows_in_the_covariance():
+def test_a_favourable_start_shows_in_the_covariance():
     """Between two of the same kind, what one loses from a start the other wins: all varies not."""
     [records] = play([Fight("evader", "evader")], 40, parameters=NEAR)
     wins, draws, losses, covariance = tally(records, records)

@@ -223,7 +223,7 @@ def test_a_network_flies_the_other_seat():
     assert (result.wins, result.losses) == (back.losses, back.wins)
 
 
-def test_who_flies_as_ace_is_rated_as_ace():
+def test_a_policy_that_flies_as_ace_is_rated_as_ace():
     """The fixed ratings are of a round robin of the pilots with each other."""
     rows = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
     results = [meet_row("ace", row, 512, 7, False, parameters=resolve({}))[0] for row in rows]

@@ -88,7 +88,7 @@ def test_fixed_ratings_stay_and_set_the_scale():
 
 
 @pytest.mark.parametrize("games", [2, 400, 1_000_000])
-def test_who_wins_everything_has_a_finite_rating(games):
+def test_a_contestant_that_wins_everything_has_a_finite_rating(games):
     """A ladder on which each always beats all below; more games tell more."""
     points = games * np.triu(np.ones((6, 6)), 1)
     ratings, half_widths = bradley_terry(points, points + points.T, [None] * 6)
@@ -141,7 +141,7 @@ def test_a_longer_cycle_is_found_and_told_from_none():
     assert shortest_cycle(chain) == ()
 
 
-def test_of_two_cycles_the_shorter_is_taken():
+def test_the_shorter_of_two_cycles_is_taken():
     """A ring of five, and one of four that shares an edge with it."""
     beats = np.zeros((8, 8), bool)
     for winner, loser in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 5), (5, 6), (6, 0), (7, 0)]:
@@ -241,7 +241,7 @@ def test_closed_forms(scores, expected):
     assert nash_weights(np.array(scores)) == pytest.approx(expected, abs=2e-3)
 
 
-def test_who_is_worse_than_another_everywhere_is_left_out():
+def test_a_dominated_contestant_is_left_out():
     scores = np.full((4, 4), 0.5)
     scores[:3, :3] = STONE_PAPER_SCISSORS
     scores[3, :3] = scores[0, :3] - 0.1

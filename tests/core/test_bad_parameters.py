@@ -22,7 +22,7 @@ def test_a_parameter_that_is_no_number_is_refused(name):
 
 
 @pytest.mark.parametrize("value", ["Radar", "", 1, None, "fulll", ["radar"]])
-def test_what_is_no_choice_is_refused_with_the_choices(value):
+def test_an_unknown_choice_is_refused_with_the_choices(value):
     expected = re.escape(f"sensing = {value!r}: must be full or radar")
     with pytest.raises(
         ValueError, match=f"{expected}{'; did you mean' if value == 'fulll' else ''}"

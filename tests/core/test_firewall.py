@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scenes import BLUE, RED, fighter
 
 from midrange_puffer import Simulation, features_of
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import pilots_of, resolve
 
 # The columns of the sensors' features; those of the systems follow them.
 COLUMNS = {
@@ -25,6 +25,7 @@ COMMANDS = ("rudder_command", "climb_command", "throttle_command", "fire")
 CARTRIDGES = 8
 BODY = ("x", "y", "z", "c", "s", "u", "v", "rudder")
 View = Callable[[Simulation], np.ndarray]
+PILOTS = pilots_of(resolve({"sensing": "radar"}))
 FIGHTING = [name for name in PILOTS if name not in ("straight", "weave")]
 
 fights = st.fixed_dictionaries(
@@ -156,7 +157,7 @@ def assert_red_is_alike(one: Simulation, other: Simulation, view: View) -> None:
 
 @given(fights, st.data())
 @settings(max_examples=150)
-def test_what_is_never_known_changes_nothing(fight, data):
+def test_never_known_state_changes_nothing(fight, data):
     one, other = twins(fight)
     change_what_is_hidden(other, fight, data)
     assert_red_is_alike(one, other, red_view)
@@ -164,7 +165,7 @@ def test_what_is_never_known_changes_nothing(fight, data):
 
 @given(fights, st.data())
 @settings(max_examples=150)
-def test_where_an_unseen_enemy_is_changes_nothing(fight, data):
+def test_the_place_of_an_unseen_enemy_changes_nothing(fight, data):
     one, other = lost_twins(fight, data)
     change_what_is_hidden(other, fight, data)
     assert_red_is_alike(one, other, red_view)
@@ -208,7 +209,7 @@ def test_a_leak_is_caught(leak, test):
         check()
 
 
-def test_what_a_pilot_of_the_full_game_knows_is_caught():
+def test_a_pilot_that_reads_the_full_state_is_caught():
     """Where both see everything, the enemy's ammunition is seen: the check would tell of it."""
     fight = {"seed": 0, "red": "ace", "blue": "ace", "decisions": 20, "dimensions": 2}
     one, other = twins(fight, "full")

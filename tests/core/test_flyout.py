@@ -217,7 +217,7 @@ def test_the_state_of_the_simulation_plays_no_part():
     assert sim.state_hash() == before
 
 
-def test_what_is_flown_is_what_was_checked(core, monkeypatch):
+def test_the_checked_shots_are_flown(core, monkeypatch):
     """Another thread writes into the array just after the check."""
     some, check = shots([30_000.0]), np.isfinite
 
@@ -251,7 +251,7 @@ def test_a_missile_that_never_slows_down_is_given_up():
 # What is refused
 
 
-def test_what_is_refused(core):
+def test_wrong_shots_are_refused(core):
     assert core.fly_shots(np.zeros(0, _core.SHOT)).shape == (0,)
     with pytest.raises(ValueError, match="must be \\[n\\] of SHOT"):
         core.fly_shots(np.zeros(3))

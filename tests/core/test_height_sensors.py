@@ -123,8 +123,8 @@ def agree(game: Game, env: int, fight: Fight, rewards: list[float]) -> bool:
     "settings",
     [
         *(DRAWN, LOADED, DRAWN | TWOS, nightly(DRAWN | {"red_size": 3, "blue_size": 1})),
-        *(DRAWN | NOISY, DRAWN | NOISY | TWOS),
-        *(DRAWN | JAMMING, JAMMING | NOISY | TWOS),
+        *(DRAWN | NOISY, nightly(DRAWN | NOISY | TWOS)),
+        *(DRAWN | JAMMING, nightly(JAMMING | NOISY | TWOS)),  # the last one has both, too
         *(SYSTEMS | LOADED, SYSTEMS | NOISY | JAMMING | TWOS),
     ],
     ids=[

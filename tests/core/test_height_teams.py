@@ -232,7 +232,7 @@ def test_a_heavier_fighter_flies_by_its_own_type():
         ({"fighter_thrust": 20}, "it is of the flight in the plane"),
     ],
 )
-def test_what_teams_with_height_do_not_have_is_named(change, message):
+def test_settings_that_teams_with_height_lack_are_named(change, message):
     with pytest.raises((ValueError, UsageError), match=message):
         Simulation(dimensions=3, red_size=2, **change)
 

@@ -356,18 +356,35 @@ NOISY = SHARP | {
 JAMMING = SHARP | {"blue_jammer": 12_000, "home_on_jam_range": 15_000, "seeker_range": 8_000}
 CHAFF = {"chaff": 8, "chaff_chance": 0.9, "chaff_speed": 250, "chaff_time": 3}
 SYSTEMS = SHARP | CHAFF | {"emission_control": "on"}
-EACH_SENSING = pytest.mark.parametrize(
-    "sensors",
-    [{}, SHARP, NOISY, JAMMING, SYSTEMS, SYSTEMS | JAMMING | NOISY],
-    ids=["full", "radar", "noise", "jamming", "systems", "all"],
+SENSORS = {
+    "full": {},
+    "radar": SHARP,
+    "noise": NOISY,
+    "jamming": JAMMING,
+    "systems": SYSTEMS,
+    "all": SYSTEMS | JAMMING | NOISY,
+}
+ENDS = ("full", "all")  # the others, one by one, are daily only in the first game of a table
+
+
+def with_sensors(games: Sequence[tuple]) -> list:
+    """Returns games with each of SENSORS."""
+    first, *others = games
+    daily = [*((*first, name) for name in SENSORS), *((*g, name) for g in others for name in ENDS)]
+    rest = [nightly(*game, name) for game in others for name in SENSORS if name not in ENDS]
+    return [*daily, *rest]
+
+
+@pytest.mark.parametrize(
+    ("num_envs", "margin", "sensing"),
+    [
+        *with_sensors([(16, 3), (16, 0)]),
+        *(nightly(64, margin, name) for margin in (0, 3) for name in SENSORS),
+    ],
 )
-
-
-@EACH_SENSING
-@pytest.mark.parametrize("margin", [0, 3])
-@pytest.mark.parametrize("num_envs", [16, nightly(64)])
-def test_random_engagements(num_envs, margin, sensors):
+def test_random_engagements(num_envs, margin, sensing):
     """Under random controls and launches core and reference agree in state, event and reward."""
+    sensors = SENSORS[sensing]
     settings = sensors | {
         "start_range_min": 3_000,
         "start_range_max": 40_000,
@@ -476,19 +493,21 @@ def test_all_pilots_are_compared():
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
 SAMPLED = (8, 8, 24, 1, 1)  # engagements of each size
-BATCHES = [
-    *zip(SIZES, SAMPLED, strict=True),
-    ((16, 3), 1),
-    nightly((16, 16), 1),
-    *(nightly(sizes, 32) for sizes in SIZES),
-]
 
 
-@EACH_SENSING
-@pytest.mark.parametrize(("sizes", "num_envs"), BATCHES, ids=str)
-def test_random_teams(sizes, num_envs, sensors):
+@pytest.mark.parametrize(
+    ("sizes", "num_envs", "sensing"),
+    [
+        *with_sensors([*zip(SIZES, SAMPLED, strict=True), ((16, 3), 1)]),
+        *(nightly((16, 16), 1, name) for name in SENSORS),
+        *(nightly(sizes, 32, name) for sizes in SIZES for name in SENSORS),
+    ],
+    ids=str,
+)
+def test_random_teams(sizes, num_envs, sensing):
     """Under random controls core and reference agree, also on whom a lost missile goes for."""
     red, blue = sizes
+    sensors = SENSORS[sensing]
     settings = sensors | {
         "red_size": red,
         "blue_size": blue,

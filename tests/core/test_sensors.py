@@ -333,7 +333,7 @@ def test_an_own_missile_tells_whether_it_is_supported_and_active():
     assert {*locks} == {True, False}
 
 
-def test_what_starts_beside_an_engagement_does_not_look_for_it():
+def test_another_engagements_start_does_not_update_contacts():
     """An engagement that was changed from outside keeps the picture of its own last update."""
     alone, beside = (Simulation(2, **QUICK) for _ in range(2))
     for sim in (alone, beside):

@@ -93,7 +93,7 @@ def test_features(table):
     assert OBSERVATION_VERSION >= 1
 
 
-def test_what_all_observations_have_is_the_same_in_all():
+def test_features_that_all_observations_have_are_equal():
     """A feature of a name is lateral or not in any, and has one scale, so that policies compare."""
     assert STG_FEATURES[: len(FEATURES)] == FEATURES
     of_full = {feature.name: feature for feature in STG_FEATURES}

@@ -65,7 +65,7 @@ def test_a_track_arrives_one_decision_late():
         assert told[name] == pytest.approx(before[name] + dt * before[f"v{name}"], abs=0.01)
 
 
-def test_what_is_linked_is_not_passed_on_and_lives_on_in_memory():
+def test_a_linked_track_is_not_passed_on_and_lives_on_in_memory():
     sim = scene(track_memory=0.5)
     straight(sim, 2)
     sim.set_fighter(0, 0, heading_deg=180)  # now nobody looks
@@ -200,7 +200,7 @@ def test_a_missile_whose_target_dies_locks_on_one_that_its_seeker_sees():
 # The pilot `pair`
 
 
-def test_of_a_pair_one_fires_and_runs_while_the_other_guides():
+def test_one_of_a_pair_fires_and_runs_while_the_other_guides():
     """While a missile has no lock its fighter flies away, and the partner's radar tracks."""
     sim = Simulation(64, 1, "pair", "straight", red_size=2, blue_size=2, sensing="radar")
     guided = away = 0
@@ -248,7 +248,7 @@ def known_to_red(sim: Simulation, red: int) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("sizes", [(2, 2), (4, 3), (1, 5)], ids=str)
 @pytest.mark.parametrize("seed", range(6))
-def test_what_a_side_cannot_know_changes_nothing_that_it_sees_or_does(sizes, seed):
+def test_hidden_state_changes_no_observation_and_no_action_of_a_side(sizes, seed):
     """Changes places, ammunition and missiles without a lock of unseen enemies."""
     red, blue = sizes
     rng = np.random.default_rng(seed)

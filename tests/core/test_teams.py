@@ -86,7 +86,7 @@ def test_the_first_fighters_start_as_in_one_against_one():
         ({"red": ["agent"] * 7 + ["asce"]}, "did you mean 'ace'"),
     ],
 )
-def test_what_teams_cannot_be_is_named(change, message):
+def test_impossible_teams_are_refused_by_name(change, message):
     with pytest.raises((ValueError, UsageError), match=message):
         Simulation(**({"red_size": 8, "blue_size": 8} | change))
 

@@ -33,7 +33,7 @@ def play(env: Midrange, actions: np.ndarray) -> list[np.ndarray]:
 def test_levels_are_evenly_spaced_controls():
     levels = np.array([(0, 0, 0), (1, 1, 1), (2, 2, 0), (3, 0, 1), (4, 2, 1)])
     expected = [(-1, 0, 0), (-0.5, 0.5, 1), (0, 1, 0), (0.5, 0, 1), (1, 1, 1)]
-    assert controls(levels).tolist() == [list(row) for row in expected]
+    assert controls(levels, PLANE).tolist() == [list(row) for row in expected]
 
 
 @pytest.mark.parametrize("opponent", ["evader,weave", "self", "self:1,ace:1"])
@@ -45,7 +45,7 @@ def test_continuous_actions_at_the_levels_are_the_discrete_ones(opponent):
     rng = np.random.default_rng(0)
     levels = rng.integers(0, LEVELS, (150, discrete.num_agents, 3), np.int32)
     levels[..., 2] &= rng.random(levels.shape[:2]) < 0.1
-    numbers = np.array([controls(step) for step in levels])
+    numbers = np.array([controls(step, PLANE) for step in levels])
     played = play(discrete, levels)
     assert any(end.any() for end in played[3::4])
     assert same(played, play(continuous, numbers))
@@ -72,7 +72,7 @@ def test_continuous_actions_are_the_controls_of_a_simulation(seat):
     assert over.sum() > NUM_ENVS / 2
 
 
-def test_what_is_outside_is_clipped_and_not_a_number_is_zero():
+def test_actions_outside_are_clipped_and_not_a_number_is_zero():
     env = Midrange(NUM_ENVS, "self", action_mode="continuous", **SHORT)
     rng = np.random.default_rng(2)
     wild = rng.standard_cauchy((80, env.num_agents, 3))

@@ -17,7 +17,7 @@ from quick_fights import FLAT, SHORT, same
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import ACTION_MODES, controls
+from midrange_puffer.game.actions import ACTION_MODES, PLANE, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
@@ -185,7 +185,7 @@ def test_an_episode_is_that_of_a_simulation(name, seats, action_mode, where):
     while not over:
         assert np.array_equal(observations, sim.observe()[0, seats])
         actions = draw(env, len(seats), rng)
-        commands[0, seats] = controls(actions) if action_mode == "discrete" else actions
+        commands[0, seats] = controls(actions, PLANE) if action_mode == "discrete" else actions
         sim.step(commands)
         observations, rewards, terminated, truncated, ends = face.step(env, actions)
         over = sim.outcome[0] != 0
@@ -252,7 +252,7 @@ def test_the_time_limit_truncates_and_the_rules_terminate(face, game, length, tr
 
 
 @EACH_FACE
-def test_what_was_returned_stays_as_it_was(face):
+def test_returned_arrays_stay_as_they_were(face):
     env = face.make(**SHORT)
     kept = [face.reset(env, SEED, None)]
     before = copy.deepcopy(kept)

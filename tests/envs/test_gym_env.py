@@ -11,7 +11,7 @@ from quick_fights import FLAT, SHORT
 import midrange_puffer.gym  # noqa: F401, registers the environment
 from midrange_puffer import Simulation
 from midrange_puffer.envs.gym import MidrangeEnv
-from midrange_puffer.game.actions import ACTION_MODES, controls
+from midrange_puffer.game.actions import ACTION_MODES, PLANE, controls
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gymnasium_import import gymnasium
@@ -124,7 +124,8 @@ def test_a_function_flies_the_other_seat(action_mode, seat):
         both[1 - agent] = answers[-1]
         assert np.array_equal(seen[-1], before[1 - agent])
         for place, given in both.items():
-            commands[0, place] = controls(given[None])[0] if action_mode == "discrete" else given
+            is_discrete = action_mode == "discrete"
+            commands[0, place] = controls(given[None], PLANE)[0] if is_discrete else given
         sim.step(commands)
         assert np.array_equal(observation, sim.observe()[0, agent])
         assert reward == sim.rewards[0, agent]
@@ -141,7 +142,7 @@ def test_a_pilot_is_meant_whatever_files_there_are(tmp_path, monkeypatch):
         make(opponent="x" * 3000)
 
 
-def test_what_an_opponents_function_raises_is_the_cause_of_the_error():
+def test_an_exception_of_an_opponents_function_is_the_cause_of_the_error():
     def broken(observations: np.ndarray) -> np.ndarray:
         if len(observations) > 1:  # the trial call
             return np.zeros((len(observations), 3))

@@ -72,7 +72,7 @@ def arrays_in(results: object) -> list[np.ndarray]:
     return [array for result in results for array in arrays_in(result)]
 
 
-def test_what_was_returned_never_changes():
+def test_returned_arrays_never_change():
     """A caller's changes do not reach the environment either."""
     envs, spoilt = MidrangeVectorEnv(6, **SHORT), MidrangeVectorEnv(6, **SHORT)
     kept = [envs.reset(seed=SEED)]

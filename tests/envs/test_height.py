@@ -146,7 +146,7 @@ def test_policies_and_functions_of_the_plane_are_refused():
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_what_the_game_lacks_is_named(changes, words):
+def test_an_error_names_what_the_game_lacks(changes, words):
     with pytest.raises((ValueError, UsageError), match=words):
         Midrange(**(HEIGHT | changes))
 

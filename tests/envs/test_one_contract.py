@@ -10,7 +10,7 @@ from quick_fights import SHORT
 from midrange_puffer import Midrange
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 from midrange_puffer.gymnasium_import import gymnasium
@@ -31,7 +31,7 @@ def levels(observations: np.ndarray) -> np.ndarray:
 
 def numbers(observations: np.ndarray) -> np.ndarray:
     """Flies as `levels` does, in controls."""
-    return controls(levels(observations))
+    return controls(levels(observations), PLANE)
 
 
 def flown(env, *first) -> list:

@@ -15,7 +15,7 @@ from quick_fights import LEVELS, SHORT, joined
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 from midrange_puffer.policies import own_code
@@ -69,9 +69,10 @@ def test_a_function_by_name_flies_the_other_seat(seat, tmp_path):
         commands, seen = np.zeros((3, 2, 3), np.float32), sim.observe()
         assert np.array_equal(env.observations, seen[:, agent])
         left = seen[:, 1 - agent, 15] > 0
-        commands[:, 1 - agent] = controls(np.stack([4 * left, 2 + 0 * left, left], axis=1))
+        answers = np.stack([4 * left, 2 + 0 * left, left], axis=1)
+        commands[:, 1 - agent] = controls(answers, PLANE)
         actions = rng.integers(0, LEVELS, (3, 3), np.int32)
-        commands[:, agent] = controls(actions)
+        commands[:, agent] = controls(actions, PLANE)
         env.step(actions)
         sim.step(commands)
     assert flown > 10
@@ -197,7 +198,7 @@ def test_levels_and_controls_are_told_apart(tmp_path):
         ("seen.nothing", r"AttributeError: .*own_pilots_\d+.py, line 3\)"),
     ],
 )
-def test_what_is_no_action_is_refused_at_once(body, message, tmp_path):
+def test_an_answer_that_is_no_action_is_refused_at_once(body, message, tmp_path):
     path = own(tmp_path, f"import numpy as np\ndef fly(seen):\n    return {body}\n")
     with pytest.raises(OwnCodeError, match=rf"opponent {path}:fly \({path}, .*{message}"):
         Midrange(num_envs=2, opponent=f"ace,{path}:fly")
@@ -213,7 +214,7 @@ def test_what_is_no_action_is_refused_at_once(body, message, tmp_path):
         ("import sys\nsys.exit('bye')", "fly", "does not import: SystemExit: bye .*line 2"),
     ],
 )
-def test_what_is_no_function_is_refused(text, name, message, tmp_path):
+def test_an_object_that_is_no_function_is_refused(text, name, message, tmp_path):
     with pytest.raises(OwnCodeError, match=message):
         evaluate("ace", f"{own(tmp_path, text)}:{name}", 2)
 
@@ -234,7 +235,7 @@ def test_the_place_of_an_error_is_told_beside_the_package_too(tmp_path, monkeypa
         own_code.load(f"{path}:fly")
 
 
-def test_what_goes_wrong_later_is_told_with_its_line(tmp_path):
+def test_a_later_error_is_reported_with_its_line(tmp_path):
     text = LEFT + "calls = []\ndef late(seen):\n    calls.append(1)\n    1 / (len(calls) < 4)\n"
     path = own(tmp_path, text + "    return left(seen)\n")
     env = Midrange(num_envs=2, opponent=f"{path}:late")

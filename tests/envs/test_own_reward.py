@@ -9,7 +9,7 @@ from places import EXAMPLES
 from quick_fights import LEVELS, SHORT, draw_actions
 
 from midrange_puffer import FEATURES, Midrange, _core
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.envs.own_reward import Decision, Fighters
 from midrange_puffer.policies.own_code import OwnCodeError
 
@@ -144,7 +144,7 @@ def test_after_of_an_engagement_that_ended_is_its_end():
 
 
 @pytest.mark.parametrize("options", [MIX | {"opponent": "shooter:1,straight:1"}, ALONE])
-def test_what_is_logged_is_what_was_paid(options):
+def test_logs_have_the_rewards_that_were_paid(options):
     """Sums over engagements, from the rewards alone, against the infos: none missing or twice."""
     env = Watcher(**options)
     env.reset(5)
@@ -269,7 +269,7 @@ def test_figures_are_logged_and_not_paid():
         ("none", None, "log: none is of type object, expected numbers"),
     ],
 )
-def test_what_is_no_figure_is_refused(name, values, message):
+def test_a_figure_that_is_no_number_is_refused(name, values, message):
     with pytest.raises(OwnCodeError, match=message):
         Logger(**ALONE).log(name, values)
 
@@ -317,7 +317,7 @@ def paying(given: object) -> Midrange:
         (lambda n: 1 / 0, r"ZeroDivisionError: division by zero \(.*test_own_reward.py, line"),
     ],
 )
-def test_what_is_no_reward_is_refused(given, message):
+def test_an_object_that_is_no_reward_is_refused(given, message):
     env = paying(given)
     with np.errstate(over="ignore"), pytest.raises(OwnCodeError, match=message):
         env.step(np.zeros((4, 3), np.int32))
@@ -369,7 +369,7 @@ def test_arguments_are_checked():
         ("import nowhere", "A", r"ModuleNotFoundError: No module named 'nowhere' \(.*, line 1\)"),
     ],
 )
-def test_what_is_no_environment_is_refused(tmp_path, monkeypatch, text, name, message):
+def test_an_object_that_is_no_environment_is_refused(tmp_path, monkeypatch, text, name, message):
     monkeypatch.delitem(sys.modules, "own_file", raising=False)
     (tmp_path / "own_file.py").write_text(text)
     with pytest.raises(OwnCodeError, match=message):

@@ -67,7 +67,7 @@ def test_fighters_are_where_the_options_say(seat):
 
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("name", GEOMETRY)
-def test_what_is_not_given_stays_as_it_was_drawn(name, seat):
+def test_values_that_are_not_given_stay_as_drawn(name, seat):
     place = SEATS.index(seat)
     drawn = geometry(start(seat)[1], place)
     given = geometry(start(seat, **{name: GEOMETRY[name]})[1], place)
@@ -174,7 +174,7 @@ def test_the_next_episode_is_drawn_again():
     assert np.array_equal(env.reset()[0], other.reset()[0])
 
 
-def test_what_is_shown_starts_there(display):
+def test_a_shown_fight_starts_there(display):
     """Compares the same engagement with its pilot, bit for bit."""
     env = MidrangeEnv("crank", render_mode="rgb_array")
     core, view = env._arena.core, env._arena.view

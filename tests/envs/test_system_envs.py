@@ -48,8 +48,8 @@ def test_levels_are_the_controls_that_they_stand_for(dimensions, sizes):
     for _ in range(40):
         actions = rng.integers(0, counts, (3 * fighters, len(counts))).astype(np.int32)
         env.step(actions)
-        values = controls(actions, in_team, of)
-        assert np.array_equal(levels(values, in_team, of), actions)
+        values = controls(actions, of, in_team)
+        assert np.array_equal(levels(values, of, in_team), actions)
         sim.step(values.reshape(3, fighters, -1))
         assert np.array_equal(env.observations, sim.observe().reshape(3 * fighters, -1))
     assert sim.systems["silent"].any()

@@ -8,7 +8,7 @@ from quick_fights import joined
 
 from midrange_puffer import Midrange, Simulation, features_of, team_rows
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
@@ -87,7 +87,7 @@ def test_the_agents_are_fighters_of_a_simulation(sizes, opponent, wingmen, seat)
         if mode == "discrete":
             actions = rng.integers(0, (5, 3, 1 + max(sizes)), shape, np.int32)
             actions[:, 2] *= rng.random(len(actions)) < 0.05
-            command[:, agents] = controls(actions, in_team=True).reshape(6, -1, 3)
+            command[:, agents] = controls(actions, PLANE, in_team=True).reshape(6, -1, 3)
         else:
             actions = rng.uniform((-1, 0, 0), (1, 1, 0.52), shape).astype(np.float32)
             command[:, agents] = actions.reshape(6, -1, 3)
@@ -167,7 +167,7 @@ def test_pettingzoos_own_checks_pass(sizes):
 
 
 @EACH_SIZE
-def test_who_dies_leaves_and_the_fight_goes_on(sizes):
+def test_a_dead_agent_leaves_and_the_fight_goes_on(sizes):
     env = MidrangeParallelEnv(**sized(sizes))
     sides = {"red": sizes[0], "blue": sizes[1]}
     names = [f"{side}_{number}" for side, size in sides.items() for number in range(size)]

@@ -12,7 +12,7 @@ from midrange_puffer import Midrange, Simulation
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv
 from midrange_puffer.policies.contestants import Mixed, Outsider
@@ -178,7 +178,7 @@ def test_teams_start_where_an_engagement_does():
 def test_controls_of_levels_fire_at_the_enemy_that_was_meant():
     """A crew of the agents' side is given controls; the agents' levels of fire stay targets."""
     levels = np.array([[2, 2, 0], [2, 2, 1], [2, 2, 2]])
-    assert controls(levels, in_team=True)[:, 2].tolist() == [0, 2, 3]
+    assert controls(levels, PLANE, in_team=True)[:, 2].tolist() == [0, 2, 3]
     fired = []
     for opponent in ("straight", ahead):
         env = Midrange(32, opponent, seed=1, **TWOS, **{**NEAR, "start_range_max": 9_000})

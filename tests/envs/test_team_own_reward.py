@@ -5,7 +5,7 @@ import pytest
 from places import EXAMPLES
 
 from midrange_puffer import Decision, Midrange
-from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_env import env_class
 
 RULES = {
     "start_range_min": 6_000,
@@ -84,7 +84,7 @@ def test_each_agent_is_given_its_own_side_and_the_other(options):
 
 
 @pytest.mark.parametrize("options", [MIX, BLUE])
-def test_what_is_paid_is_added_and_the_result_is_the_sides(options):
+def test_own_rewards_are_added_and_the_result_is_the_sides(options):
     own, plain, over = Watcher(**options), Midrange(**options), 0
     for paid, bare in zip(fly(own, 70), fly(plain, 70), strict=True):
         far = paid - bare

@@ -38,7 +38,7 @@ def saved(envelope, tmp_path):
     return path
 
 
-def test_what_is_saved_comes_back(envelope, saved):
+def test_a_saved_envelope_is_loaded(envelope, saved):
     """The file says which parameters it is of."""
     loaded = Envelope.load(saved)
     assert_equal(loaded, envelope)

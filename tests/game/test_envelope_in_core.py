@@ -160,7 +160,7 @@ def test_shots_are_classed_by_the_map(isa):
     assert 0.1 < records["shots_wasted"].mean() < 0.9
 
 
-def test_where_r_nez_is_r_min_no_shot_is_inside():
+def test_no_shot_is_inside_if_r_nez_is_r_min():
     escape = type("Escape", (Crooked,), {"nez": CROOKED.minimum})
     core = make(200, envelope=escape(), ammunition=1, time_limit=1)
     scatter(core, 10e3)

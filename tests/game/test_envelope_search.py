@@ -103,7 +103,7 @@ def test_without_a_range_of_no_escape_it_is_the_least_range():
     assert found.gaps == 0
 
 
-def test_where_nothing_hits_everything_is_zero():
+def test_ranges_are_zero_if_no_shot_hits():
     found = find(between(plain=[]), between(plain=[(0, 20_000)]))
     for name, values in vars(found).items():
         assert values[0] == 0, name
@@ -135,7 +135,7 @@ def scattered(seed: int) -> Hits:
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=4, unique=True))
 @settings(max_examples=200)
-def test_whatever_is_hit_the_ranges_are_in_order_and_hit(seeds):
+def test_the_ranges_are_in_order_and_hit_for_any_target(seeds):
     """A larger set of evasions only shrinks R_NEZ."""
     cells = [scattered(seed) for seed in seeds]
     found, fewer = find(*cells), find(*cells, others=(BEAM,))

@@ -179,7 +179,7 @@ def test_an_engagement_of_a_batch_can_be_flown_alone():
 
 
 @pytest.mark.parametrize("name", ["engagement", "episode"])
-def test_what_cannot_be_started_is_refused(name):
+def test_a_start_that_is_impossible_is_refused(name):
     """Numbers up to 2**30 can be started."""
     Simulation().start(0, **{name: 2**30})
     for number in (-1, 2**30 + 1, 2**31 - 1, 2**40):

@@ -44,7 +44,7 @@ def assert_same(one: SpaceTime, other: SpaceTime, slots: int = 0) -> None:
 @pytest.mark.parametrize("idle_side", [0, 1])
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("decisions", [0, 30, 50])
-def test_of_two_against_one_it_is_as_if_the_third_were_not_there(decisions, seat, idle_side):
+def test_two_against_one_is_as_if_the_third_were_not_there(decisions, seat, idle_side):
     one = Simulation(1, 1, "snake", "shooter", **FIGHT)
     for _ in range(decisions):
         one.step()
@@ -76,7 +76,7 @@ def test_all_missiles_that_fly_at_the_fighter_are_the_enemys():
     assert (of_blue.seat, told) == (1, [(5, 0, 1), (7, 1, 0), (8, 0, 1)])
 
 
-def test_of_more_missiles_than_fit_the_nearest_are_there():
+def test_the_nearest_missiles_are_kept_if_not_all_fit():
     sim = Simulation(1, **sized(1, 8))
     for slot in range(20):
         sim.set_missile(

@@ -150,6 +150,6 @@ def test_trains_resumes_evaluates_replays_and_exports(tmp_path: Path, capsys):
         (["--train.batch-size", "131072"], r"whose memory is empty only where an update begins"),
     ],
 )
-def test_what_does_not_fit_is_refused(words, message):
+def test_settings_that_do_not_fit_are_refused(words, message):
     with pytest.raises(ConfigError, match=message):
         settle(load_config(None, ["--policy-name", "Attention", *words]), machine(4))

@@ -137,7 +137,7 @@ def test_equal_seeds_draw_equally():
 @pytest.mark.parametrize("levels", [(0, 2, 1), (3, 1, 1), (2, 2, 0)])
 def test_the_same_controls_fly_the_same_fight(levels):
     """A policy of levels and one with these means, against a pilot and in either seat."""
-    [means] = controls(np.array([levels])).tolist()
+    [means] = controls(np.array([levels]), PLANE).tolist()
     discrete, continuous = Constant(*levels), steady_policy(*means)
     fights = [
         [Fight(who, "shooter"), Fight("evader", who), Fight(who, other), Fight(other, who)]

@@ -74,7 +74,7 @@ def test_a_file_is_meant_whatever_signs_its_path_has(tmp_path, monkeypatch):
         ("human,ace", "'human' is none of .*; human is taken by play"),
     ],
 )
-def test_what_is_refused_says_why(text, message):
+def test_the_error_of_a_refused_mix_says_why(text, message):
     with pytest.raises(ValueError, match=message):
         parse_mix(text, FIGHTERS)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from native_policies import Experience, evaluate, make
 
 from midrange_puffer import _learner
-from midrange_puffer.game.actions import controls_by_count
+from midrange_puffer.game.actions import HEIGHT, PLANE
 from midrange_puffer.policies.actors import STD, draw
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
@@ -273,7 +273,7 @@ def test_it_draws_as_torch_does(levels, heads):
     assert np.array_equal(judged[2:, :, step], outcomes)
     for kept in (observations, drawn, *judged):
         assert (np.delete(kept, step, axis=1) == 7).all()
-    controls = controls_by_count(heads if levels is None else 3)
+    controls = HEIGHT if levels is None and heads == HEIGHT.count else PLANE
     low, high = controls.lowest, controls.highest
     limited = drawn[:, step] if levels else drawn[:, step].clip(low, high)
     assert np.array_equal(actions, limited)
@@ -427,7 +427,7 @@ def test_networks_that_share_threads_may_act_at_the_same_time():
 
 
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
-def test_what_is_not_finite_is_seen_where_it_is_and_nowhere_else(levels):
+def test_numbers_that_are_not_finite_change_their_own_decisions_only(levels):
     """Only the outputs for its own decision change, and no later calls."""
     policy = make(levels=levels)
     network = make_network(policy)

@@ -36,7 +36,7 @@ def test_a_shape_that_it_cannot_take_is_named(wrong, error):
         _learner.Network(**arguments)
 
 
-def test_what_crosses_the_border_is_checked():
+def test_arguments_of_the_network_are_checked():
     policy = make()
     network = make_network(policy)
     network.load(flattened(policy).numpy())
@@ -93,7 +93,7 @@ def test_a_network_of_4_numbers_refuses_actions_of_3(levels):
         network.score(experience, np.arange(4), *np.zeros((2, 4, 8), np.float32))
 
 
-def test_what_is_kept_is_checked():
+def test_destinations_are_checked():
     network = make_network(make(), learns=False)
     seen, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
     outcomes = np.zeros(4, np.float32), np.zeros(4, bool)
@@ -191,7 +191,7 @@ def unaligned(array: np.ndarray) -> np.ndarray:
     return raw.view(array.dtype).reshape(array.shape)
 
 
-def test_who_it_can_be_for():
+def test_a_network_is_made_only_for_policies_that_it_knows():
     assert reason_against(make()) is None
     assert "hidden_size = 60" in reason_against(make(hidden_size=60))
     assert "hidden_size = 1040 is more than 1024" in reason_against(make(hidden_size=1040))

@@ -203,7 +203,7 @@ class AtHome(Good):
         (AtHome, r"AtHome.forward_eval: KeyError: 'done' \(.*line \d+\)"),  # fights have none
     ],
 )
-def test_what_gives_no_actions_is_refused_with_what_is_expected(policy, message):
+def test_a_policy_without_actions_is_refused_with_the_expected_form(policy, message):
     check_outputs(make_own(Good, SPACES), SPACES)
     with pytest.raises(OwnCodeError, match=message):
         check_outputs(make_own(policy, SPACES), SPACES)
@@ -237,7 +237,7 @@ def test_its_arguments_are_keys():
         ("\nraise ValueError('no')", "A", r"not import: ValueError: no \(.*own_net.py, line 2"),
     ],
 )  # fmt: skip
-def test_what_is_no_policy_is_refused(tmp_path, monkeypatch, text, name, message):
+def test_a_class_that_is_no_policy_is_refused(tmp_path, monkeypatch, text, name, message):
     monkeypatch.delitem(sys.modules, "own_net", raising=False)
     (tmp_path / "own_net.py").write_text(text)
     with pytest.raises(OwnCodeError, match=message):
@@ -375,7 +375,7 @@ def test_names_are_short_and_whole():
     assert absolute("package.net:Net") == "package.net:Net"
 
 
-def test_what_is_ones_own_may_be_swept_and_set_by_stages():
+def test_an_own_policys_settings_may_be_swept_and_set_by_stages():
     standoff = ["--env-class", f"{EXAMPLES / 'standoff.py'}:Standoff"]
     varied = ["sweep.env.standoff_bonus", "sweep.policy.hidden_size"]
     ranges = {"distribution": "uniform", "min": 1, "max": 9, "mean": 5}

@@ -76,7 +76,7 @@ def test_no_observation_of_one_against_one_is_taken_for_a_teams():
 
 @pytest.mark.parametrize("heads", [3, 4])
 @pytest.mark.parametrize("sizes", [(2, 3), (2, 8), (5, 6)])
-def test_who_is_absent_changes_nothing(sizes, heads):
+def test_absent_fighters_change_nothing(sizes, heads):
     """So a policy can fly in teams of sizes that it was not trained for."""
     policy, seen = make(sizes[0], heads=heads), observe(sizes[0], 64)
     wide = widened(seen, sizes[1])
@@ -218,7 +218,7 @@ def test_the_c_learners_gradient_is_autograds(
         ({"levels": (5, 3, 4)}, "must be 1 \\+ 2 targets"),
     ],
 )
-def test_what_no_team_sees_is_refused_by_c(wrong, message):
+def test_c_refuses_rows_that_no_team_observes(wrong, message):
     right = {"levels": (5, 3, 3), "entities": (10, 16, 1, [(1, 19, 10), (2, 19, 29)])} | wrong
     with pytest.raises(ValueError, match=message):
         _learner.Network(67, (16,), right["levels"], None, (0.05, 1), entities=right["entities"])
@@ -240,7 +240,7 @@ def test_decisions_that_there_are_not_are_refused_by_c():
             network.score(kept, np.arange(2), *to, np.zeros(count, np.int32))
 
 
-def test_who_cannot_fly_in_a_team_is_named():
+def test_a_model_that_cannot_fly_in_a_team_is_named():
     player = SimpleNamespace(features=_core.OBSERVATIONS["default"], any_size=False)
     team, pair = resolve({"red_size": 3, "blue_size": 3}, teams=True), resolve({})
     with pytest.raises(UsageError, match="is of one against one: it cannot fly in a team"):

@@ -78,7 +78,7 @@ def test_everything_points_where_it_flies(flown):
     assert (np.sign(np.diff(yaws)[hard]) == np.sign(np.array(rolls)[1:][hard])).mean() > 0.9
 
 
-def test_who_is_who(flown):
+def test_objects_have_the_fighters_names(flown):
     replay, paths, recording = flown
     for seat, side in enumerate(("Red", "Blue")):
         texts = recording.bodies[1 + seat].texts
@@ -93,7 +93,7 @@ def test_who_is_who(flown):
     assert recording.properties["Title"] == f"{red} (red) against {blue} (blue)"
 
 
-def test_how_everything_ended(flown):
+def test_ends_of_all_objects_are_recorded(flown):
     replay, paths, recording = flown
     happened = [(round(time, 3), kind, parts) for time, kind, parts in recording.events]
     assert happened[-1] == (pytest.approx(paths.time), "Bookmark", [replay.outcome])

@@ -82,7 +82,7 @@ def test_a_shot_is_at_the_enemy_that_is_named():
     assert shot_at(Simulation(), 0, 1) == 1
 
 
-def test_who_is_nearest_the_nose_is_who_a_plain_shot_is_at():
+def test_a_plain_shot_is_at_the_enemy_nearest_the_nose():
     for seed in range(10):
         sim = Simulation(1, seed, **sized(3, 8))
         expected = nearest_nose(sim, 2)

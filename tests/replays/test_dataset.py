@@ -17,7 +17,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import LockedError
-from midrange_puffer.game.actions import controls, levels
+from midrange_puffer.game.actions import PLANE, controls, levels
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.contestants import load_contestant
@@ -54,7 +54,7 @@ def load_module(path: Path) -> ModuleType:
 def test_levels_are_the_reverse_of_controls():
     for in_team, fire in ((False, 2), (True, 5)):
         grid = np.array([(r, t, f) for r in range(5) for t in range(3) for f in range(fire)])
-        assert (levels(controls(grid, in_team), in_team) == grid).all()
+        assert (levels(controls(grid, PLANE, in_team), PLANE, in_team) == grid).all()
 
 
 @NEEDED

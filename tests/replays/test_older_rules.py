@@ -197,7 +197,7 @@ def test_a_model_of_later_rules_is_refused_by_the_name_of_what_is_new(tmp_path):
 # Runs
 
 
-def test_what_a_complete_configuration_lacks_is_neutral(tmp_path, added):
+def test_parameters_that_a_complete_configuration_lacks_are_neutral(tmp_path, added):
     """A file written by a user takes the default."""
     added("launch_interval", 1)
     path = tmp_path / "config.ini"

@@ -219,7 +219,7 @@ def test_parameters_without_their_hash_are_refused(data):
     ],
     indirect=["data"],
 )
-def test_what_cannot_be_flown_is_refused_with_the_reason(data, changes, message):
+def test_a_replay_that_cannot_be_flown_is_refused_with_the_reason(data, changes, message):
     with pytest.raises(ReplayError, match=message):
         Replay.from_bytes(forged(data, **changes))
 

@@ -199,7 +199,7 @@ def test_the_first_are_the_first_of_the_rest_in_turn(saved):
     ][:3]
 
 
-def test_where_nobody_shoots_none_is_closest(tmp_path):
+def test_no_miss_is_the_nearest_without_shots(tmp_path):
     both, records = fought(Constant(fire=0), "straight", 3, GAME)
     kept = [Replay.read(path).meta for path in save_instructive(both, records, 9, tmp_path, "x")]
     assert [meta["kept"] for meta in kept] == [LONGEST] * 6  # all of them

@@ -138,7 +138,7 @@ def test_nothing_is_left_to_the_end(server):
                 text += client.recv(65536)
 
 
-def test_who_joins_late_sees_what_is_there(server):
+def test_a_late_client_sees_the_present_objects(server):
     replay = FIGHTS["teams"]()
     early = Client.join(server)
     late, joined, dead = None, 0.0, 0

@@ -103,7 +103,7 @@ def test_a_match_records_what_a_policy_ordered():
     assert [one.start for one in told] == sorted(one.start for one in told)
 
 
-def test_what_fighters_do_is_the_same_while_the_paths_grow_and_are_cut_back():
+def test_fighters_do_the_same_while_their_paths_grow_and_are_cut_back():
     sim = Simulation(1, 2, "ace", "evader")
     paths = Paths(sim)
     doings = Doings(paths)

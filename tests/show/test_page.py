@@ -196,7 +196,7 @@ def test_a_page_is_not_large(tmp_path):
     assert path.stat().st_size < 750_000
 
 
-def test_what_cannot_be_written_or_flown_leaves_no_page(replay, tmp_path):
+def test_a_failed_write_or_flight_leaves_no_page(replay, tmp_path):
     with pytest.raises(WriteError, match="nowhere"):
         write_page(replay, tmp_path / "nowhere" / "fight.html")
     with pytest.raises(ReplayError, match="differs at decision 0"):

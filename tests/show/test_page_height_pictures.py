@@ -35,7 +35,7 @@ def content(replay):
     return collect(replay, lambda count: None)
 
 
-def test_what_sides_know_are_their_best_contacts_with_heights(replay, content):
+def test_sides_know_their_best_contacts_with_heights(replay, content):
     paths = replay.paths()
     assert len(content["known"]) == (2 if paths.contacts else 0)
     for side, known in enumerate(content["known"]):

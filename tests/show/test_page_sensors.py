@@ -75,7 +75,7 @@ def test_a_page_without_sensors_knows_no_sides():
 
 
 @NEEDED
-def test_what_a_side_cannot_know_changes_nothing_on_its_page(window, content, tmp_path):
+def test_hidden_state_changes_nothing_on_a_sides_page(window, content, tmp_path):
     """Another fight: the enemy has another path and has fired missiles without a lock."""
     other = copy.deepcopy(content)
     enemy = columns(other["fighters"][BLUE])

@@ -208,7 +208,7 @@ def test_the_last_line_says_whether_a_missile_hits():
     ]
 
 
-def test_who_flies_on_is_warned_and_told_why():
+def test_a_player_who_flies_on_is_warned_with_the_reason():
     player = Player(blue="shooter", size=SIZE, **HEIGHT)
     warned = set()
     while not player.session.over:
@@ -222,7 +222,7 @@ def test_who_flies_on_is_warned_and_told_why():
 
 
 @pytest.mark.parametrize(("seat", "words"), [(0, "You"), (1, "The enemy")])
-def test_who_flies_into_the_ground_is_told(seat, words):
+def test_a_crash_is_reported(seat, words):
     player = Player(blue="straight", **HEIGHT)
     player.session.sim.set_fighter(0, seat, z=150, climb_deg=-60, speed=400)
     player.wait(3)

@@ -181,7 +181,7 @@ def test_a_policy_makes_room_for_the_easiest_pilot():
     assert player.session.names == ("red", LADDER[0])
 
 
-def test_who_is_hit_is_told_why():
+def test_a_hit_player_is_told_why():
     """The debriefing of a shot from so near that nothing helps; the victim had not fired."""
     player = Player("shooter", HUMAN, start_range_min=9_000, start_range_max=9_000,
                     start_off_boresight_max_deg=0)  # fmt: skip
@@ -199,7 +199,7 @@ def test_who_is_hit_is_told_why():
     assert any(line.startswith("Your shots: ") for line in winner)
 
 
-def test_who_could_have_run_is_told_until_when():
+def test_a_player_is_told_until_when_running_would_have_helped():
     """A shot from afar hits a fighter that flies on, and misses one that runs away in time."""
     parameters = {"start_range_min": 26_000, "start_range_max": 26_000,
                   "start_off_boresight_max_deg": 0, "shooter_fire_min": 0.9,

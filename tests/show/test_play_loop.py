@@ -78,7 +78,7 @@ def test_a_press_is_one_launch(seat, key):
     assert player.fighter(seat)["ammo"] == 4
 
 
-def test_what_is_held_is_let_go_with_the_focus():
+def test_held_keys_are_released_with_the_focus():
     player = Player()
     player.down(pygame.K_a, pygame.K_BACKSPACE)
     player.post(pygame.WINDOWFOCUSLOST)
@@ -208,7 +208,7 @@ def test_a_missile_that_arrives_now_is_the_most_pressing(monkeypatch):
     assert [threat.seconds for threat in find_threats(player.session.sim, graph)] == [0, 9]
 
 
-def test_who_goes_back_before_a_launch_is_not_warned_of_it():
+def test_a_rewound_launch_gives_no_warning():
     player = Player(blue=HUMAN, **NEAR)
     player.press(pygame.K_SPACE)
     player.wait(1)

@@ -210,7 +210,7 @@ def test_play_from_the_command_line_to_its_end(
         nightly("decision", KeyboardInterrupt),
     ],
 )
-def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch, capsys):
+def test_a_fight_is_kept_however_it_ends(where, error, tmp_path, monkeypatch, capsys):
     """An interrupt may come when a decision is flown but not recorded."""
     left = iter(range(40))
 

@@ -53,7 +53,7 @@ HIGH = SHORT | {"dimensions": 3, "red_aircraft": "light:1,heavy:1", "missile_spr
         nightly("ace", "blue", "continuous", TEAM),
     ],
 )
-def test_what_is_shown_is_engagement_0(opponent, seat, action_mode, game, tmp_path):
+def test_the_picture_shows_engagement_0(opponent, seat, action_mode, game, tmp_path):
     """Bit for bit, through many episodes, against every kind of opponent, with their ends."""
     pool = (
         frozen.write_pool(tmp_path, {"one": 1.0}, one=frozen.policy(5)) if game is SHORT else None
@@ -361,7 +361,7 @@ def test_an_mp4_has_every_picture(replay, tmp_path, mode):
         ({"speed": 0.01, "fps": 50}, r"and fps = 50: a film of 2\d,\d+ pictures, at most 10,000"),
     ],
 )
-def test_what_no_film_can_have_is_refused(replay, tmp_path, change, message):
+def test_settings_that_no_film_can_have_are_refused(replay, tmp_path, change, message):
     with pytest.raises(UsageError, match=message):
         film.write_film(replay, tmp_path / "a.gif", **(FILM | change))
     assert not list(tmp_path.iterdir())

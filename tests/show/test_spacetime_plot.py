@@ -65,7 +65,7 @@ def test_both_sides_are_named_in_their_colours(seat, own, enemy):
     assert colours(lines, cone) == [COLOUR[enemy]]
 
 
-def test_what_is_not_there_is_not_named():
+def test_the_legend_names_nothing_that_is_absent():
     sim = at(20_000)
     sim.set_fighter(0, BLUE, ammo=0)
     names = drawn(spacetime(sim, 0, RED))

@@ -142,7 +142,7 @@ def test_a_warning_hides_no_line_of_the_bar():
     assert (player.pixels[:bar] == with_it).all()
 
 
-def test_who_looks_on_may_follow_one():
+def test_a_spectator_may_follow_one_fighter():
     player = Player("ace", "evader", size=SIZE, **FAR)
     before = player.pixels.copy()
     player.press(pygame.K_p)
@@ -203,7 +203,7 @@ def test_the_end_is_told_to_the_fighter_that_was_flown_last(tmp_path):
         (["--red", "ace", "--blue", "snake"], ["ace", "snake"], ["ace", "snake"]),
     ],
 )
-def test_who_flies_is_said_on_the_command_line(words, contestants, names):
+def test_the_command_line_says_who_flies(words, contestants, names):
     sizes = ["--env.red-size", "2", "--env.blue-size", "3"]
     flown, named, game = load_contestants(play_options.read([*words, *sizes]))
     assert flown == contestants

@@ -335,7 +335,7 @@ def test_gymnasium_and_pettingzoo_render_teams(written):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_what_a_side_knows_is_shown_from_its_own_first_fighter(side):
+def test_a_sides_knowledge_is_shown_from_its_own_first_fighter(side):
     """The view without a focus is that of this fighter; fighter 1 would be red's second."""
     sim = placed((2, 2), sensing="radar")
     paths = Paths(sim)

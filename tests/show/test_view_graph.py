@@ -224,7 +224,7 @@ def test_a_missile_ends_where_and_when_it_hits():
     ).any()  # it flies no more
 
 
-def test_what_has_ended_is_left_out():
+def test_ended_paths_are_left_out():
     """Fronts, shots and missiles hold not-a-number after their end."""
     graph = a_graph(missiles=(a_missile(points=np.full((21, 2), np.nan)),))
     graph.fronts[10:, :3] = np.nan

@@ -52,7 +52,7 @@ def picture(sim: Simulation, paths: Paths, **options: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mode", [PLANE, SPACETIME])
-def test_what_a_side_cannot_know_changes_no_pixel_of_its_picture(lost, mode):
+def test_hidden_state_changes_no_pixel_of_a_sides_picture(lost, mode):
     other = Simulation(1, 1, "shooter", "notcher", sensing="radar")
     other.restore(lost.snapshot())
     enemy = {name: float(values[0, BLUE]) for name, values in lost.fighters.items()}
@@ -96,7 +96,7 @@ def test_between_live_contacts_it_flies_straight_on(notch_fight):
     assert contact.age[first] == pytest.approx(since)
 
 
-def test_what_missiles_fly_at_is_noted(notch_fight):
+def test_targets_of_missiles_are_noted(notch_fight):
     """A missile starts with support, and loses it without a track."""
     guided = {value for missile in notch_fight.paths.missiles for value in missile.guided}
     assert guided == {ALONE, SUPPORTED, ACTIVE}
@@ -231,7 +231,7 @@ def test_a_human_is_warned_of_missiles_with_a_lock_and_of_no_others():
 
 
 @pytest.mark.usefixtures("display")
-def test_who_looks_on_may_see_each_side():
+def test_a_spectator_may_see_each_side():
     player = Player("ace", "evader", sensing="radar")
     sides = []
     for _ in range(4):

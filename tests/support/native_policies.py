@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from midrange_puffer.game.actions import controls_by_count
+from midrange_puffer.game.actions import HEIGHT, PLANE
 from midrange_puffer.policies.actors import judge
 from midrange_puffer.policies.networks import Policy
 
@@ -26,7 +26,7 @@ def make(
     torch.manual_seed(seed)
     nvec = {} if levels is None else {"nvec": np.array(levels)}
     action_shape = (heads if levels is None else len(levels),)
-    controls = controls_by_count(heads if levels is None else 3)
+    controls = HEIGHT if levels is None and heads == HEIGHT.count else PLANE
     spaces = SimpleNamespace(
         single_observation_space=SimpleNamespace(shape=(features,)),
         single_action_space=SimpleNamespace(

@@ -12,7 +12,7 @@ from sweeps import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
-from midrange_puffer.config.sections import SweepConfig
+from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.figures import (
     chance_correlation,
@@ -184,7 +184,7 @@ def test_rank_correlations(tmp_path):
 
 
 @pytest.mark.parametrize(("count", "bound"), [(8, 0.738), (10, 0.648), (20, 0.447), (30, 0.362)])
-def test_what_chance_gives(count, bound):
+def test_correlations_by_chance_are_those_of_the_table(count, bound):
     """Critical values at 5 %, two-sided, of J. H. Zar, Biostatistical Analysis, table B.20."""
     assert chance_correlation(count) == pytest.approx(bound, abs=0.006)
 

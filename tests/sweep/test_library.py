@@ -51,7 +51,7 @@ def test_failures_and_trials_side_by_side():
     sweep.suggest()
 
 
-def test_what_is_wrong_is_refused():
+def test_wrong_arguments_are_refused():
     with pytest.raises(ConfigError, match="varies nothing"):
         Sweep(load_config())
     sweep = Sweep(load_config(None, SPACE))

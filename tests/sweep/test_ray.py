@@ -99,7 +99,7 @@ def test_a_node_that_dies_is_no_failure_and_one_that_joins_is_used(tmp_path, clu
     assert scores == [[0.25, 0.5]] * 4
 
 
-def test_what_ends_the_sweep_ends_its_trials(tmp_path, cluster):
+def test_the_end_of_a_sweep_ends_its_trials(tmp_path, cluster):
     record = new_record(tmp_path, *on(cluster, "--sweep.trials=1"))
     hung = []
 
@@ -163,7 +163,7 @@ def test_a_node_without_the_folder_or_of_another_version_ends_the_sweep(
         sweeps.resume(tmp_path)
 
 
-def test_what_cannot_run_on_ray_is_refused_before_there_is_a_folder(tmp_path):
+def test_settings_that_cannot_run_on_ray_are_refused_before_there_is_a_folder(tmp_path):
     with pytest.raises(ConfigError, match=r"sweep.engine = ray: .* cluster.engine must be None"):
         sweeps.sweep(tmp_path, "--sweep.engine=ray", "--cluster.engine=ray")
     with pytest.raises(ClusterError, match=r"address = 127.0.0.1:1: cannot connect to Ray: "):

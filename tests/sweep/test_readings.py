@@ -280,7 +280,7 @@ SCORES = {"straight": 0.9, "weave": 0.7, "ace": 0.5}
         (["--sweep.metric=time_to_score", "--sweep.metric-score=0.6"], 0.6),
     ],
 )
-def test_what_is_sought_is_what_a_reading_scores(tmp_path, monkeypatch, options, score):
+def test_the_objective_is_the_score_of_a_reading(tmp_path, monkeypatch, options, score):
     _, folder = begin(tmp_path, *options)
     monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: SCORES)
     rater = TrialRater(folder, 1000, folder / "metrics.jsonl")
@@ -308,7 +308,7 @@ def test_a_trial_ends_with_the_score_that_is_to_be_reached_and_has_finished(tmp_
     assert trial.cost == trial.readings[-1].seconds
 
 
-def test_of_the_trials_that_reach_the_score_the_cheapest_is_best():
+def test_the_cheapest_trial_that_reaches_the_score_is_best():
     quick, slow, never = (make_trial(n, FINISHED, (1000, 0.8)) for n in range(3))
     quick.readings = [replace(make_reading(400, 0.8, 10.0), is_reached=True)]
     slow.readings = [replace(make_reading(900, 0.8, 20.0), is_reached=True)]

@@ -40,7 +40,7 @@ def test_a_damaged_trial_is_named_with_what_it_must_be(tmp_path, change, message
         Record(record.folder)
 
 
-def test_what_a_sweep_varies_must_be_in_its_trials(tmp_path):
+def test_a_trial_without_a_key_that_the_sweep_varies_is_refused(tmp_path):
     record = record_of(tmp_path, *TRIALS[:1])
     trial = Trial(1, {"train.learning_rate": 0.01}, 1, 1000)
     record.begin(trial)

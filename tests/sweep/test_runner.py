@@ -209,7 +209,7 @@ def test_half_done_trials_are_run_again_first_and_as_they_were(tmp_path):
     assert [(record.trial_folder(trial) / "run").exists() for trial in half_done] == [0, 1, 0]
 
 
-def test_what_ends_the_sweep_ends_its_trials(tmp_path):
+def test_the_end_of_a_sweep_ends_its_trials(tmp_path):
     record = new_record(tmp_path, "--sweep.trials=2", "--sweep.workers=2")
     workers = []
 

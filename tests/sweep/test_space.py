@@ -154,7 +154,7 @@ def test_a_trial_has_the_values_and_nothing_of_the_space(tmp_path):
         (of_key("train.optimizer", "uniform", 0, 1, 2), "values: must be given, for optimizer is"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_by_name(tmp_path, text, message):
+def test_keys_that_do_not_fit_are_refused_by_name(tmp_path, text, message):
     with pytest.raises(ConfigError, match=message):
         Space(config(tmp_path, text))
 
@@ -209,7 +209,7 @@ CAPACITY = [
 ]
 
 
-def test_what_no_training_looks_at_is_refused(tmp_path):
+def test_keys_that_no_training_reads_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"\[sweep.train.gamma\]: .* every stage sets it"):
         Space(config(tmp_path, GAMMA + STAGES))
     with pytest.raises(ConfigError, match=r"\[sweep.rnn.hidden_size\]: .* base.rnn_name is None"):
@@ -227,7 +227,7 @@ def settled(settings):
     return settle(trial_config(settings, Space(settings).center), machine())
 
 
-def test_where_only_some_stages_set_a_key_it_is_said(tmp_path, capsys):
+def test_a_key_that_only_some_stages_set_is_reported(tmp_path, capsys):
     text = RATE + of_key("train.ent_coef", "log_normal", 0.001, 0.01, 0.1) + STAGES
     settings = config(tmp_path, text, "--vec.backend=Serial")
     Space(settings).check_effects(settled(settings))
@@ -238,7 +238,7 @@ def test_where_only_some_stages_set_a_key_it_is_said(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("key", ["num_workers", "batch_size"])
-def test_what_this_machine_does_not_look_at_is_refused(tmp_path, key):
+def test_keys_that_this_machine_does_not_read_are_refused(tmp_path, key):
     text = of_key(f"vec.{key}", "int_uniform", 1, 2, 4)
     settings = config(tmp_path, text, "--vec.backend=Serial")
     message = rf"\[sweep.vec.{key}\]: without effect, for auto .* 2 where vec.backend is Serial"

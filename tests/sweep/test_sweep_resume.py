@@ -114,7 +114,7 @@ def test_a_signal_says_how_to_go_on(tmp_path, monkeypatch, capsys, number, statu
     assert set(psutil.Process().children()) <= set(children)
 
 
-def test_what_goes_on_may_be_longer_but_not_another_search(tmp_path, monkeypatch, capsys):
+def test_a_resumed_sweep_may_be_longer_but_not_another_search(tmp_path, monkeypatch, capsys):
     sweeps.fake_trials(monkeypatch, "finish,finish,finish")
     sweeps.sweep(tmp_path)
     folder = tmp_path / "sweeps" / "small"
@@ -156,7 +156,7 @@ def test_a_sweep_that_runs_is_not_run_twice(tmp_path, monkeypatch):
         sweeps.resume(tmp_path)
 
 
-def test_what_fails_one_trial_after_another_ends_the_sweep_and_they_are_run_again(
+def test_failures_of_one_trial_after_another_end_the_sweep_and_are_run_again(
     tmp_path, monkeypatch, capsys
 ):
     acts = ["refuse", "refuse", "vanish", *["refuse"] * 4, "crash", *["refuse"] * 5, "finish"]
@@ -216,7 +216,7 @@ def test_killed_trials_do_not_end_the_sweep_however_many(tmp_path, monkeypatch):
     assert [trial.status for trial in trials] == [FAILED] * 6 + [FINISHED]
 
 
-def test_what_cannot_be_started_ends_in_an_error_that_says_how_to_go_on(
+def test_a_sweep_whose_trials_cannot_start_ends_in_an_error_that_says_how_to_go_on(
     tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(sys, "executable", "/no/such/python")

@@ -182,7 +182,7 @@ sys.exit(trial.main(sys.argv[1]))
     assert judge(status, last_words(log)) == (FAILED, reason)
 
 
-def test_what_cannot_run_or_diverges_leaves_no_reading(tmp_path):
+def test_a_trial_that_cannot_run_or_diverges_leaves_no_reading(tmp_path):
     folder = begin(tmp_path, {"train.minibatch_size": 500}, "--train.optimizer=adam")
     with pytest.raises(ConfigError, match="minibatch_size"):
         trial_module.run(folder)

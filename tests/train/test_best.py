@@ -66,7 +66,7 @@ def test_every_rated_policy_is_kept_with_its_panel_score(run):
         assert rows[update]["league/worst_score"] == its["worst_score"]
 
 
-def test_what_was_not_rated_itself_has_no_score(run):
+def test_a_model_that_was_not_rated_itself_has_no_score(run):
     assert panel(run, 0) is panel(run, 5) is None
 
 
@@ -139,7 +139,7 @@ def test_best_may_be_an_opponent_in_a_mix(ranked):
     assert settled_mix("best", ranked.parent) == best
 
 
-def test_of_equal_ones_the_newest_is_the_best(ranked):
+def test_the_newest_of_equal_models_is_the_best(ranked):
     rate(ranked, model_000003=(3, 1), model_000006=(3, 1), model_000008=(1, 3))
     assert best(ranked) == model(ranked, 6)
 
@@ -158,7 +158,7 @@ def test_a_run_without_scores_has_no_best(ranked):
     assert read_run(ranked).best is None
 
 
-def test_who_has_not_met_every_pilot_has_no_panel_score(ranked):
+def test_a_model_that_has_not_met_every_pilot_has_no_panel_score(ranked):
     content = json.loads((ranked / LEAGUE).read_text())
     content["results"] = [one for one in content["results"] if one["second"] != "ace"]
     (ranked / LEAGUE).write_text(json.dumps(content))

@@ -95,7 +95,7 @@ def run(tmp_path_factory):
     return folder / "run"
 
 
-def test_what_is_saved_and_exported_has_the_actor_only(run):
+def test_saved_and_exported_models_have_the_actor_only(run):
     """Its weights and its inputs are those of a policy that never had a central critic."""
     policy, entries = load_policy(run / run_folder.load_state(run)["model"])
     fresh = make_policy(spaces_of("radar"), {"hidden_size": 16}).state_dict()

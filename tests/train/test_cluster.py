@@ -93,7 +93,7 @@ def test_a_commander_learns_from_collectors(tmp_path, joined):
     assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
 
 
-def test_what_rows_tell_of_collectors(tmp_path, joined):
+def test_rows_of_the_log_describe_the_collectors(tmp_path, joined):
     words = (*RAY, "--cluster.sync=non_blocking", "--cluster.max-policy-lag=3")
     assert runs.train(tmp_path, *words, "--cluster.weight-sync-interval=2") == 0
     rows = runs.rows(tmp_path / "run")
@@ -298,7 +298,7 @@ def test_a_signal_while_nobody_can_finish_the_update_is_one_like_any_other(
     assert run_folder.load_state(run)["global_step"] == 0
 
 
-def test_where_no_cluster_is_there_is_no_run_folder(tmp_path):
+def test_without_a_cluster_there_is_no_run_folder(tmp_path):
     with pytest.raises(ClusterError, match=r"cluster.address = 127\.0\.0\.1:1: .*refused"):
         runs.train(tmp_path, *RAY, "--cluster.address=127.0.0.1:1")
     assert not (tmp_path / "run").exists()

@@ -120,7 +120,7 @@ def test_segments_follow_each_other_and_are_of_the_game(tmp_path):
     assert np.abs(buffers["rewards"]).max() > 1
 
 
-def test_what_is_only_of_a_learner_on_a_gpu_has_no_effect(tmp_path):
+def test_settings_of_a_learner_on_a_gpu_have_no_effect(tmp_path):
     config = small_config(tmp_path)
     of = policies(config, 1)
     (expected,) = collect(config, SEED, of)

@@ -89,9 +89,7 @@ def test_blocking_work_is_shared_out_the_same_way_whoever_is_ready_or_done_first
     spare=st.integers(0, 2),
     learning=st.floats(0.01, 20),
 )
-def test_of_collectors_equally_fast_nothing_is_too_old(
-    collectors, count, interval, spare, learning
-):
+def test_equally_fast_collectors_send_nothing_too_old(collectors, count, interval, spare, learning):
     if not spare:  # all are given as much
         count *= collectors
     cluster = replace(
@@ -126,7 +124,7 @@ def test_all_of_many_collectors_have_work():
     assert max(idle) < 0.2 * (actors.now - before)
 
 
-def test_what_is_late_is_dropped_and_counted_and_nobody_waits_for_it():
+def test_late_segments_are_dropped_and_counted_without_a_wait():
     # The first collector's third rollout takes as long as 20 of the other one's.
     actors = FakeActors(2, lambda actor, n: 20.0 if (actor, n) == (0, 2) else 1.0)
     learner = Learner(OVERLAPPING, actors, 2, 1.0)

@@ -72,7 +72,7 @@ def test_its_own_cluster_is_for_nobody_else_and_leaves_the_process_as_it_was(ini
     assert options["environment"]["RAY_TMPDIR"] == options["_temp_dir"]
 
 
-def test_what_the_user_has_set_for_ray_stands_unless_it_lets_others_in(inits, monkeypatch):
+def test_the_users_settings_for_ray_stand_unless_they_let_others_in(inits, monkeypatch):
     asked, _ = inits
     for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_K8S_TOKEN_AUTH"):
         monkeypatch.setenv(name, "known")
@@ -88,7 +88,7 @@ def test_what_the_user_has_set_for_ray_stands_unless_it_lets_others_in(inits, mo
     assert "known" not in seen.values()
 
 
-def test_where_ray_was_imported_before_no_cluster_is_started():
+def test_no_cluster_is_started_if_ray_was_imported_before():
     """Ray would keep its earlier settings, and the cluster would be open."""
     code = """if True:
         import ray
@@ -143,7 +143,7 @@ def test_a_version_that_was_not_tried_is_refused(monkeypatch):
         check_address(None)
 
 
-def test_what_ray_changes_is_as_it_was_afterwards(inits, monkeypatch):
+def test_changes_by_ray_are_undone_afterwards(inits, monkeypatch):
     monkeypatch.setenv("RAY_HOOK", "7")
     with connected(None, 1):
         assert os.environ["RAY_HOOK"] == "15"
@@ -186,7 +186,7 @@ def test_a_slow_start_is_tried_again(inits, error):
         (Exception("timed out during startup"), "cannot start .* timed out during startup$"),
     ],
 )
-def test_what_ray_says_is_the_error(inits, error, said):
+def test_a_message_of_ray_is_the_error(inits, error, said):
     inits[1].extend([error] * connect.STARTS)
     environment = dict(os.environ)
     with pytest.raises(ClusterError, match=said), connected(None, 1):
@@ -194,7 +194,7 @@ def test_what_ray_says_is_the_error(inits, error, said):
     assert dict(os.environ) == environment
 
 
-def test_who_cannot_join_hears_what_it_may_be(inits, there):
+def test_a_failed_join_names_likely_causes(inits, there):
     inits[1].append(RuntimeError("Version mismatch: 1 and 2"))
     said = f"cannot connect to Ray at {there}: Version mismatch: 1 and 2; .* cluster's token .RAY_"
     with pytest.raises(ClusterError, match=said), connected(there, 1):

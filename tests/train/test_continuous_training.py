@@ -49,7 +49,7 @@ def test_a_run_repeats_itself_and_logs_numbers(finished, tmp_path):
     check_losses(rows)
 
 
-def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_path, monkeypatch):
+def test_drawn_actions_are_learnt_from_and_clipped_ones_are_flown(tmp_path, monkeypatch):
     """The stored density is that of the stored action."""
     sent, kept = [], []
     send, gather = VecEnv.send, StageTrainer.evaluate

@@ -130,7 +130,7 @@ def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
 
 
 @pytest.mark.parametrize("rnn", ["None", "Recurrent"])
-def test_what_is_replayed_is_weighted_and_corrected(tmp_path, rnn):
+def test_replayed_experience_is_weighted_and_corrected(tmp_path, rnn):
     """Compares the gradients of batches that are half fresh and half replayed."""
     options = [f"--base.rnn-name={rnn}", "--experience-buffer.capacity=128"]
     options += ["--experience-buffer.share=0.5", "--experience-buffer.alpha=0.9"]

@@ -234,7 +234,7 @@ def test_pilots_join_in_the_order_of_the_ladder(difficulty, mix):
     assert parse_mix(opponents_of(difficulty)) == pytest.approx(shares)
 
 
-def test_what_is_wrong_is_refused(tmp_path):
+def test_wrong_arguments_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"train.learnin_rate: no such key"):
         load_config(None, {"train.learnin_rate": 1})
     with pytest.raises(TypeError, match=r"logger of type int: must have log"):
@@ -252,7 +252,7 @@ def test_what_is_wrong_is_refused(tmp_path):
         trainer.__enter__()
 
 
-def test_what_ones_own_code_prints_is_heard(tmp_path, capfd):
+def test_output_of_own_code_is_heard(tmp_path, capfd):
     (tmp_path / "loud_reward.py").write_text(
         "from midrange_puffer import Midrange\n"
         "class Loud(Midrange):\n"
@@ -355,7 +355,7 @@ def test_overrides_are_no_single_text(use):
         use("train.seed=3")
 
 
-def test_what_has_no_sense_now_is_refused(tmp_path):
+def test_calls_out_of_order_are_refused(tmp_path):
     with pytest.raises(TypeError, match="config of type str: must come from load_config"):
         Trainer("configs/default.ini").__enter__()
     trainer = Trainer(small(tmp_path))

@@ -44,7 +44,7 @@ def test_without_an_affinity_every_core_counts(monkeypatch):
 
 
 @pytest.mark.parametrize("given", ["x", "0", "-1", "2.5", "nan"])
-def test_what_is_no_number_of_cores_is_refused(monkeypatch, given):
+def test_a_value_that_is_no_number_of_cores_is_refused(monkeypatch, given):
     monkeypatch.setenv(CORES, given)
     with pytest.raises(UsageError, match=rf"MIDRANGE_CORES = {given}: must be an integer from 1"):
         usable_cores()

@@ -34,7 +34,7 @@ def test_it_is_removed_with_what_is_in_it(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_that_of_a_process_that_was_killed_is_removed_by_the_next_and_no_other(tmp_path):
+def test_the_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path):
     (tmp_path / "another").mkdir()
     with start(tmp_path, 1) as living, start(tmp_path, 1) as killed:
         assert [process.stdout.readline() for process in (living, killed)] == ["True\n"] * 2
@@ -58,7 +58,7 @@ def test_many_that_are_made_at_a_time_do_not_take_each_other_for_left(tmp_path):
     assert len(found) == 100
 
 
-def test_what_others_have_put_there_under_such_a_name_is_left_alone(tmp_path):
+def test_files_of_others_under_such_a_name_stay(tmp_path):
     """Opening a pipe without a writer would never return."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "file").touch()

@@ -99,7 +99,9 @@ def test_a_run_is_an_opponent_by_its_name(place, trained, tmp_path):
         ("run,{folder}/run", UsageError, "is given twice"),
     ],
 )
-def test_what_cannot_fly_is_refused_before_there_is_a_run(mix, error, message, trained, tmp_path):
+def test_an_opponent_that_cannot_fly_is_refused_before_the_run(
+    mix, error, message, trained, tmp_path
+):
     words = ["--train.data-dir", str(trained), "--train.run-name", "refused"]
     with pytest.raises(error, match=message):
         runs.train(tmp_path, "--env.opponent", mix.format(folder=trained), *words)

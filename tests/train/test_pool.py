@@ -320,7 +320,7 @@ def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, me
         ({"format": "midrange_puffer pool", "members": [MEMBER] * 1025}, "members = .* to 1024"),
     ],
 )
-def test_what_is_no_pool_is_refused(tmp_path, content, message):
+def test_a_file_that_is_no_pool_is_refused(tmp_path, content, message):
     (tmp_path / "pool.json").write_text(json.dumps(content))
     with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
         Pool(tmp_path, PoolConfig())

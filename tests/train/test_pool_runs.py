@@ -16,7 +16,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import PLANE, controls
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv, make_env
@@ -60,7 +60,7 @@ def test_a_resumed_run_goes_on_with_its_pool(finished, tmp_path):
     assert after >= before > 0
 
 
-def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
+def test_decisions_of_frozen_seats_are_not_learnt_from(tmp_path, monkeypatch):
     """An update's batch has only the agents' observations, actions and rewards."""
     evaluate, seen = StageTrainer.evaluate, []
 
@@ -74,7 +74,7 @@ def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
         for t in range(16):
             ours, theirs = spy.seen[t][:, 0], spy.seen[t][:, 1]
             assert np.array_equal(self.observations[80:, t], ours)
-            assert np.array_equal(controls(self.actions[80:, t]), spy.done[t][:, 0])
+            assert np.array_equal(controls(self.actions[80:, t], PLANE), spy.done[t][:, 0])
             rows = {row.tobytes() for row in self.observations[:, t].numpy()}
             assert not rows & {row.tobytes() for row in theirs}
         group.core = spy._core

@@ -137,7 +137,7 @@ def test_each_kind_fights_whom_it_is_to(finished):
         assert config["env"]["time_limit"] == 10  # the game of the run, not of exploit.ini
 
 
-def test_what_is_noted_is_what_is_measured_anew(finished):
+def test_noted_scores_are_those_of_a_new_measurement(finished):
     config = load_config(finished / "config.ini", complete=True)
     game = {name: config["env"][name] for name in ("time_limit", "start_range_min")}
     game["start_range_max"] = config["env"]["start_range_max"]
@@ -242,7 +242,7 @@ def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, c
         (["--population.budget=100"], "population.budget = 100: must be at least 1024, the batch"),
     ],
 )
-def test_what_cannot_be_is_refused_before_training(tmp_path, options, message):
+def test_an_impossible_population_is_refused_before_training(tmp_path, options, message):
     with pytest.raises(ConfigError, match=message):
         runs.train(tmp_path, *words(tmp_path), *options)
     assert not (tmp_path / "run").exists()

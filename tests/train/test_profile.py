@@ -161,7 +161,7 @@ def test_ranks_are_measured_together(tmp_path):
     assert done.stdout.count("An update of") == 1
 
 
-def test_what_is_interrupted_reports_nothing(tmp_path, monkeypatch, capfd):
+def test_an_interrupted_part_reports_nothing(tmp_path, monkeypatch, capfd):
     def interrupt(*_) -> bool:
         os.kill(os.getpid(), signal.SIGINT)
         return False
@@ -234,7 +234,7 @@ def test_a_report_is_json_where_a_driver_tells_nothing():
     json.dumps(found, allow_nan=False)
 
 
-def test_what_is_in_no_part_is_told_too():
+def test_time_in_no_part_is_reported_too():
     parts = {"eval": 3.0, "env": 0.5, "eval_forward": 1.5, "train": 4.0, "odd": 1.0}
     parents = {"eval": None, "env": "eval", "eval_forward": "eval", "train": None, "odd": "train"}
     rows = divide(parts, parents, seconds=8.0, decisions=2e6)

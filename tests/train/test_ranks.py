@@ -102,7 +102,7 @@ def test_ranks_with_a_part_each_step_as_one_process_with_the_whole(probed):
         assert np.abs(rank["part"] - whole).max() > 0.1 * scale
 
 
-def test_so_do_ranks_with_the_native_engine(probed):
+def test_ranks_with_the_native_engine_share_the_gradient_of_the_whole(probed):
     folder, _ = probed
     for rank in notes(folder):
         shared, whole = (np.array(rank["native"][name]) for name in ("shared", "whole"))
@@ -285,7 +285,7 @@ def test_a_job_that_failed_after_its_last_step_has_made_it(tmp_path, restarted):
 
 
 @pytest.mark.parametrize("mode", sorted(set(cli.MODES) - {"train", "profile"}))
-def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
+def test_commands_that_each_rank_would_do_alone_are_refused(mode, monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
     with pytest.raises(
         UsageError, match=f"{mode}: each process of torchrun would do all of the work"
@@ -336,7 +336,7 @@ def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
     assert counts == [12, 6, 2, 1]
 
 
-def test_what_is_wrong_is_said_once(tmp_path):
+def test_an_error_is_reported_once(tmp_path):
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
     words += ["--train.data-dir", str(tmp_path)]
     done = python("-m", "midrange_puffer", *words, "--train.batch-size=1000", "--ranks=2")

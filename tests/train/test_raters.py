@@ -114,7 +114,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path):
     assert resumed.rate(second, "model_000002", 2000) == expected
 
 
-def test_what_lies_past_the_point_of_resuming_is_dropped(tmp_path):
+def test_ratings_past_the_point_of_resuming_are_dropped(tmp_path):
     league = open_league(tmp_path)
     for update in (1, 2, 3):
         league.rate(add_checkpoint(tmp_path, update), f"model_{update:06d}", 1000 * update)

@@ -51,7 +51,7 @@ def run(stopped, tmp_path):
     return shutil.copytree(stopped, tmp_path / "run")
 
 
-def test_what_killed_saves_left_is_removed(run):
+def test_remains_of_killed_saves_are_removed(run):
     left = [run / "trainer_state.pt.0123abcd.tmp", run / "replays/x.replay.00000000.tmp"]
     others = [run / "notes.tmp", run / "trainer_state.pt.backup.tmp"]
     for path in (*left, *others):
@@ -186,7 +186,7 @@ def test_runs_are_found_by_path_name_and_latest(run, tmp_path):
         run_folder.find_run("begun", tmp_path)
 
 
-def test_what_cannot_be_resumed_is_refused(run):
+def test_a_run_that_cannot_be_resumed_is_refused(run):
     with pytest.raises(ConfigError, match=r"policy.hidden_size: is 16 in .* cannot become 32"):
         runs.resume(run, "--policy.hidden-size", "32")
     with pytest.raises(ConfigError, match=r"env.observation: is default in .* cannot become stg"):

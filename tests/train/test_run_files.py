@@ -49,7 +49,7 @@ def test_a_bad_row_is_left_out_with_a_word(tmp_path, capsys, bad):
     assert capsys.readouterr().err == ""
 
 
-def test_how_many_are_bad_is_said(tmp_path, capsys):
+def test_the_number_of_bad_lines_is_reported(tmp_path, capsys):
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(b"".join(BAD.values()))
     assert read_metrics(path) == []
@@ -77,7 +77,7 @@ def test_a_row_that_does_not_fit_on_the_disk_is_an_error(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_what_is_no_file_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.mkdir()
     with pytest.raises(WriteError, match=r"cannot read .*metrics.jsonl: Is a directory"):

@@ -18,7 +18,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.errors import UserError
 from midrange_puffer.evaluate import evaluate
 from midrange_puffer.game.observation import rows_of
-from midrange_puffer.policies.networks import entities
+from midrange_puffer.policies.encoders import entities
 from midrange_puffer.train import run_folder
 
 STAGES = ("--curriculum.stages=small,large", "--curriculum.small.max-steps=4096",
@@ -179,7 +179,7 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
         (["--train.engine=native", "--policy.entity-size=20"], "policy.entity_size = 20 is no mul"),
     ],
 )
-def test_what_teams_do_not_train_with_is_named(tmp_path, words, message):
+def test_settings_that_teams_do_not_train_with_are_named(tmp_path, words, message):
     with pytest.raises(UserError, match=message):
         runs.train(tmp_path, *runs.TEAM, *words)
     assert not (tmp_path / "run").exists()

@@ -130,7 +130,7 @@ def test_a_line_is_never_too_long(width, speed, stage):
     assert "worst patient 0.30" in line
 
 
-def test_what_a_terminal_shows_of_a_run(tmp_path, monkeypatch, capsys):
+def test_a_terminal_shows_a_run(tmp_path, monkeypatch, capsys):
     """The dashboard disappears at the end, and the final message remains."""
     for name, value in {"COLUMNS": "120", "LINES": "40", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)

@@ -122,7 +122,7 @@ def test_a_memory_ends_with_the_engagement(tmp_path, options):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e8])
-def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
+def test_a_diverged_policy_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
     evaluate = StageTrainer.evaluate
 
     def spoil(trainer):

@@ -137,7 +137,7 @@ def test_without_a_gpu_there_are_no_figures_of_one():
         ("nvmlDeviceGetUtilizationRates", pynvml.NVMLError_NotSupported),  # of a part of a GPU
     ],
 )
-def test_what_the_driver_does_not_tell_is_no_number(gpus, monkeypatch, function, error):
+def test_values_that_the_driver_does_not_give_are_no_numbers(gpus, monkeypatch, function, error):
     def fail(*_):
         raise error
 

@@ -134,7 +134,7 @@ def small(tmp_path, backend: str, device: str) -> dict:
 
 
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
-def test_what_is_locked_is_what_is_given_out(tmp_path, monkeypatch, backend):
+def test_the_locked_buffer_is_the_one_that_is_given_out(tmp_path, monkeypatch, backend):
     cuda = Cuda()
     monkeypatch.setattr(torch.cuda, "cudart", lambda: cuda)
     with closing(VecEnv(make_env, small(tmp_path, backend, "cuda:0"))) as vecenv:
