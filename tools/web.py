@@ -24,6 +24,7 @@ import numpy as np
 from midrange_puffer import RADAR_FEATURES, __version__, _core
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.files import write_whole
+from midrange_puffer.game import manoeuvres
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import enemies_of, features_of, rows_of
 from midrange_puffer.game.parameters import (
@@ -50,7 +51,15 @@ from midrange_puffer.policies.native import flat_copy
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.show.page.packing import sound_table
 from midrange_puffer.show.play.browser import SHIPPED
-from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_LATE, TOO_NEAR
+from midrange_puffer.show.play.words import (
+    BETWEEN,
+    BEYOND,
+    DEBRIEF,
+    INSIDE,
+    LAST,
+    TOO_LATE,
+    TOO_NEAR,
+)
 
 ROOT = Path(__file__).parents[1]
 WEB, BUILD = ROOT / "web", ROOT / "build" / "web"
@@ -67,8 +76,8 @@ SCRIPTS = (
     *("webgl.js", "camera.js", "camera_bodies.js"),
     *("types.js", "core.js", "teams.js", "shots.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
-    *("warnings.js", "debrief.js", "ladder.js", "lessons.js", "daily.js", "sound.js"),
-    *("sharing.js", "height.js", "views.js", "play.js"),
+    *("warnings.js", "manoeuvres.js", "debrief.js", "ladder.js", "lessons.js", "daily.js"),
+    *("sound.js", "sharing.js", "height.js", "views.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.
@@ -223,6 +232,15 @@ def tables() -> dict[str, object]:
             "words": DEBRIEF,
             "tooLate": TOO_LATE,
             "zones": {"inside": INSIDE, "between": BETWEEN, "beyond": BEYOND, "near": TOO_NEAR},
+            "last": LAST,
+        },
+        "manoeuvres": {
+            "words": manoeuvres.WORDS,
+            "ends": manoeuvres.ENDS,
+            "margin": manoeuvres.MARGIN,
+            "held": manoeuvres.HELD,
+            "urgent": manoeuvres.URGENT,
+            "nearer": manoeuvres.NEARER,
         },
         "features": {name: len(features_of(name)) for name in ("default", "radar", "height")},
         "types": {kind: kind_table(kind) for kind in CATEGORIES}

@@ -17,8 +17,11 @@ function launchZone(fight, missile, names) {
   return zoneAt(fight.zones, [owner, target], kind, states[owner], states[target], names);
 }
 
-/** Returns some sentences about a finished fight for the pilot of a fighter. `checks` are those of its `Lookout`. */
-function debrief(fight, seat, checks, { words, zones }) {
+/**
+ * Returns some sentences about a finished fight for the pilot of a fighter. `checks` are those of its `Lookout`; the
+ * sentences and the manoeuvres are the tables of the package.
+ */
+function debrief(fight, seat, checks, { debrief: { words, zones, last }, manoeuvres }) {
   const hits = fight.missiles.filter(({ fate }) => fate === HIT);
   const targetOf = ({ entries }) => entries.targets.at(-1);
   const kills = hits.filter(({ owner }) => owner === seat);
@@ -58,11 +61,18 @@ function debrief(fight, seat, checks, { words, zones }) {
   for (const { number } of fight.fighters.filter(isCrash)) {
     lines.push(`${number === seat ? "You" : nameOf(number)} flew into the ground.`);
   }
+  const ofDoings = (number) => {
+    const done = new Set(manoeuvresOf(fight, number, manoeuvres).slice(-last)
+      .map(({ manoeuvre }) => manoeuvreInWords(fight, number, manoeuvre, manoeuvres.words)));
+    const name = number === seat ? "You" : nameOf(number);
+    return done.size ? [say("at_last", { name, done: [...done].join(", then ") })] : [];
+  };
   const nothing = fight.isTeam ? words.no_hit_team : words.no_hit;
   return [
     ...(fight.isTeam ? [say("flown", { name: nameOf(seat) })] : []),
     ...(lines.length ? lines : [nothing]),
     counts.length ? say("shots", { shots: counts.join(", ") }) : words.no_shots,
+    ...[...deaths.map(({ owner }) => owner), seat].flatMap(ofDoings),
   ];
 }
 

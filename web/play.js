@@ -215,7 +215,7 @@ function showOutcome(result) {
   const left = sim.isTeam ? fight.outcome.replace(/^\w+ wins/, "") : ""; // such as ", 2 of 4 left"
   const words = isAlone ? [`You win${left}`, fight.outcome, `You lose${left}`][result] : fight.outcome;
   setText(element("outcome-words"), words);
-  const lines = isAlone ? debrief(fight, human, lookout.checks, tables.debrief) : [];
+  const lines = isAlone ? debrief(fight, human, lookout.checks, tables) : [];
   const opponent = isAlone ? players[1 - sim.sideOf(human)] : undefined;
   if (opponent === "champion" && result === 0) lines.push("You have beaten the champion: the end of the ladder.");
   showLines(element("debrief"), lines.map((line) => [["", line]]));

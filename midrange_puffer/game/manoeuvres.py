@@ -4,6 +4,8 @@ So the words are the same for pilots, policies and humans, whatever flew the fig
 course is named by the angle between its nose and the line to what it flies by: an inbound missile
 that it evades, otherwise an enemy. Angles between two words keep the earlier one, and a course
 counts once it has been held for a while, so that the words do not flicker.
+
+The page in the browser reads paths by the same rules, in web/manoeuvres.js.
 """
 
 import math
@@ -17,16 +19,28 @@ from midrange_puffer.game.paths import RELAYED, SUPPORTED, FighterPath, MissileP
 
 COMMIT, CRANK, BEAM, COLD, NOTCH = "commit", "crank", "beam", "cold", "notch"
 # The greatest angle off the nose of each course [rad], and how far beyond its ends it still counts.
-_ENDS = {
+ENDS = {
     COMMIT: math.radians(25),
     CRANK: math.radians(70),
     BEAM: math.radians(115),
     COLD: math.pi,
 }
-_MARGIN = math.radians(7)
-_HELD = 2.0  # s for which a course is held before it counts
-_URGENT = 25.0  # s to go under which a missile may be evaded
-_NEARER = 0.8  # another enemy must be nearer by this factor, to be the one that is flown by
+MARGIN = math.radians(7)
+HELD = 2.0  # s for which a course is held before it counts
+URGENT = 25.0  # s to go under which a missile may be evaded
+NEARER = 0.8  # another enemy must be nearer by this factor, to be the one that is flown by
+# The words of a manoeuvre: by its course, of one that evades a missile, and of one that guides one.
+EVADES, SUPPORTS, ITS_OWN = "evades", "supports", "its_own"
+WORDS = {
+    COMMIT: "commit at {enemy}",
+    CRANK: "crank {side} of {enemy}",
+    BEAM: "beam from {enemy}",
+    COLD: "cold from {enemy}",
+    NOTCH: "notch against {enemy}",
+    EVADES: "{course} from {enemy}’s missile",
+    SUPPORTS: "{course}, supporting {whom}",
+    ITS_OWN: "its missile",
+}
 
 
 @dataclass(frozen=True)
@@ -66,16 +80,13 @@ def in_words(held: Held, sizes: tuple[int, int]) -> str:
         sizes: numbers of red's and blue's fighters.
     """
     names, what = callsigns(sizes), held.manoeuvre
-    enemy = names[what.enemy]
-    course = {
-        COMMIT: f"commit at {enemy}",
-        CRANK: f"crank {what.side} of {enemy}",
-        NOTCH: f"notch against {enemy}",
-    }.get(what.course, f"{what.course} from {enemy}{'’s missile' if what.evades else ''}")
+    course = WORDS[EVADES if what.evades else what.course].format(
+        course=what.course, side=what.side, enemy=names[what.enemy]
+    )
     if what.supports is None:
         return course
-    whom = "its missile" if what.supports == held.fighter else names[what.supports]
-    return f"{course}, supporting {whom}"
+    whom = WORDS[ITS_OWN] if what.supports == held.fighter else names[what.supports]
+    return WORDS[SUPPORTS].format(course=course, whom=whom)
 
 
 def manoeuvres(paths: Paths) -> list[Held]:
@@ -157,7 +168,7 @@ def _joined(runs: list[Held]) -> list[Held]:
     for run in runs:
         if out and out[-1].manoeuvre == run.manoeuvre:
             out[-1] = Held(run.fighter, out[-1].start, run.end, run.manoeuvre)
-        elif run.end - run.start >= _HELD:
+        elif run.end - run.start >= HELD:
             out.append(run)
     return out
 
@@ -189,11 +200,11 @@ def _course(angle: float, before: str | None) -> str:
     """Returns the course at an angle off the nose [rad]; between two the one of before."""
     before = BEAM if before == NOTCH else before
     low = 0.0
-    for course, high in _ENDS.items():
-        if course == before and low - _MARGIN <= angle <= high + _MARGIN:
+    for course, high in ENDS.items():
+        if course == before and low - MARGIN <= angle <= high + MARGIN:
             return course
         low = high
-    return next(course for course, high in _ENDS.items() if angle <= high + 1e-9)
+    return next(course for course, high in ENDS.items() if angle <= high + 1e-9)
 
 
 def _off_nose(own: FighterPath, index: int, other: FighterPath | MissilePath, time: float) -> float:
@@ -222,14 +233,14 @@ def _enemy(paths: Paths, own: FighterPath, time: float, before: Manoeuvre | None
     if targets and targets[-1] in ranges:
         return targets[-1]
     nearest = min(ranges, key=lambda number: ranges[number])
-    if before and before.enemy in ranges and ranges[nearest] > _NEARER * ranges[before.enemy]:
+    if before and before.enemy in ranges and ranges[nearest] > NEARER * ranges[before.enemy]:
         return before.enemy
     return nearest
 
 
 def _inbound(paths: Paths, own: FighterPath, time: float) -> MissilePath | None:
     """Returns the missile with the least time to go of those that close on a fighter; or None."""
-    urgent, least = None, _URGENT
+    urgent, least = None, URGENT
     for missile in paths.missiles:
         place = missile.at(time)
         if place is None or not _flies(missile, time) or missile.targets[place] != own.number:

@@ -14,11 +14,10 @@ from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at, if_it_flies_on, surely
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, TOO_NEAR
+from midrange_puffer.show.play.words import BETWEEN, BEYOND, DEBRIEF, INSIDE, LAST, TOO_NEAR
 from midrange_puffer.show.view.states import minutes
 
 AWAY = math.radians(60)  # least angle off the launcher at which a target has turned away
-LAST = 3  # things that a fighter did, which are told
 TURN = math.radians(30)  # and least change of that angle
 
 
@@ -202,7 +201,7 @@ def _of_doings(paths: Paths, fighter: int, deaths: Sequence[MissilePath]) -> lis
         done = [held for held in manoeuvres(paths) if held.fighter == number and held.start <= end]
         words = dict.fromkeys(in_words(held, paths.sizes) for held in done[-LAST:])
         if words:
-            lines.append(f"{name} at last: {', then '.join(words)}.")
+            lines.append(DEBRIEF["at_last"].format(name=name, done=", then ".join(words)))
     return lines
 
 

@@ -26,5 +26,7 @@ DEBRIEF = {
     "flown": "You flew {name}.",
     "shots": "Your shots: {shots}.",
     "no_shots": "You fired no missile.",
+    "at_last": "{name} at last: {done}.",
 }
+LAST = 3  # manoeuvres of a fighter that a debriefing tells
 TOO_LATE = "too late to get away: fire at the enemy"  # advice when no escape is open
