@@ -160,7 +160,7 @@ PICTURES = {
     "browser_height.png": of_play(24, DESKTOP),
     "browser_teams.png": of_play(24, DESKTOP, fighters=2, height=False),
     "browser_teams_phone.png": of_play(14, PHONE, fighters=4),
-    "browser_camera.png": of_play(24, PHONE, ("KeyC",)),
+    "browser_camera.png": of_play(24, PHONE, ("KeyL",)),
 }
 
 if __name__ == "__main__":

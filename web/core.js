@@ -2,10 +2,20 @@
 
 const PAIR_MISSILES = 12; // slots in one against one
 const MOST_OF_SIDE = 4; // fighters of a side for which this core has room
-const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4 };
+const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4, systems: 5 };
 const RADAR_ROWS = 3; // the warnings of radars, among the kinds of rows of a team's observation (MrRow)
-// A fighter's controls, by the dimensions of the game.
-const CONTROL_NAMES = { 2: ["rudder", "throttle", "fire"], 3: ["rudder", "climb", "throttle", "fire"] };
+const [SILENT, DROP] = [1, 2]; // parts of the control of systems: a silent radar, a cartridge of chaff
+
+/** True in games with emission control or chaff, which have a control more. */
+function hasSystems({ sensing, emission_control: control = "off", chaff = 0 }) {
+  return sensing === "radar" && (control !== "off" || chaff > 0);
+}
+
+/** Returns the names of a fighter's controls in a game with these parameters. */
+function controlNames(parameters) {
+  const climb = parameters.dimensions === 3 ? ["climb"] : [];
+  return ["rudder", ...climb, "throttle", ...(hasSystems(parameters) ? ["systems"] : []), "fire"];
+}
 
 /** Decodes bytes from base64. */
 function fromBase64(text) {
@@ -121,7 +131,7 @@ class Simulation {
       const isText = tables.texts.includes(name); // the types say what it means
       wasm.web_set_parameter(row, isText ? 0 : choices ? choices.indexOf(value) : value);
     });
-    this.controls = CONTROL_NAMES[this.parameters.dimensions];
+    this.controls = controlNames(this.parameters);
     this.game = this.hasHeight ? gameTypes(this.parameters, tables) : null;
     if (this.game) setTypes(core, this.game);
     pilots.forEach((pilot, fighter) => wasm.web_set_pilot(fighter, tables.controllers[pilot]));
@@ -172,6 +182,19 @@ class Simulation {
 
   get hasHeight() {
     return this.parameters.dimensions === 3;
+  }
+
+  /** True if fighters have a control of systems: of the radar's emissions, of chaff, or of both. */
+  get hasSystems() {
+    return hasSystems(this.parameters);
+  }
+
+  get hasSilence() {
+    return this.hasSystems && this.parameters.emission_control === "on";
+  }
+
+  get hasChaff() {
+    return this.hasSystems && this.parameters.chaff > 0;
   }
 
   destroy() {
@@ -245,7 +268,7 @@ class Simulation {
  */
 class Network {
   constructor(core, { features, layers, width, weights: flat, sensing, dimensions, size = 1, entities = null }) {
-    Object.assign(this, { core, features, sensing, dimensions, size, heads: CONTROL_NAMES[dimensions].length });
+    Object.assign(this, { core, features, sensing, dimensions, size, heads: controlNames({ dimensions }).length });
     const { kinds = [], targets = 0, entitySize = 0 } = entities ?? {};
     core.ints(core.scratch, kinds.flat().length).set(kinds.flat());
     const rows = entities ? core.scratch : 0;

@@ -154,6 +154,7 @@ function frontOf(numbers, axes) {
 const MISSILE_STATE = { active: 0, owner: 1, target: 2 };
 // Places in an MrFighterState.
 const FIGHTER_STATE = { x: 0, y: 1, z: 2, directionX: 3, directionY: 4, directionZ: 5, speed: 6, rudder: 7, climb: 8 };
+const SYSTEMS_STATE = [16, 19]; // the first and after the last of the counts of its systems
 const ALIVE = 10; // its index among them
 
 /** Returns a new game of one against one between a fighter and an enemy, as duel_parameters in game/targets.py. */
@@ -206,6 +207,7 @@ function believedGame(sim, fighter, enemy) {
   const contact = mapValues(sim.read("contact"), (values) => values[place]);
   const out = duelOf(sim, fighter, enemy, { sensing: "full" });
   wasm.mr_get_fighter(sim.sim, 0, fighter, scratch);
+  core.ints(scratch, SYSTEMS_STATE[1]).fill(0, ...SYSTEMS_STATE); // the game without sensors has none
   wasm.mr_set_fighter(out.sim, 0, side, scratch);
   wasm.mr_get_fighter(out.sim, 0, 1 - side, scratch);
   const state = core.floats(scratch, ALIVE);

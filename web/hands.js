@@ -2,13 +2,15 @@
 
 const RIGHT_HAND = {
   left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", up: "PageUp", down: "PageDown",
-  fire: ["Enter", "ControlRight"], target: ["ShiftRight"], fighter: ["End"],
+  fire: ["Enter", "ControlRight"], target: ["ShiftRight"], fighter: ["End"], radar: ["Home"], chaff: ["Delete"],
 };
 const LEFT_HAND = {
   left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", up: "KeyT", down: "KeyG", fire: ["Space", "ShiftLeft"],
-  target: ["KeyQ"], fighter: ["KeyF"],
+  target: ["KeyQ"], fighter: ["KeyF"], radar: ["KeyY"], chaff: ["KeyC"],
 };
-const COMMANDS = ["fire", "target", "fighter"]; // of keys, and in this order of a gamepad's buttons
+// Commands of keys, with their gamepad buttons, as in show/play/inputs.py.
+const BUTTON_OF = { fire: 0, target: 1, fighter: 2, radar: 4, chaff: 5 };
+const COMMANDS = Object.keys(BUTTON_OF);
 
 const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
@@ -25,7 +27,7 @@ class Hands {
     this.held = new Set(); // codes of keys
     this.touch = { rudder: 0, climb: 0, throttle: 0, fires: false };
     this.commands = []; // [fighter, one of COMMANDS] each, not yet given
-    this.pressed = []; // the gamepad's buttons in the last frame
+    this.pressed = []; // commands of the gamepad's buttons that were down in the last frame
   }
 
   /** True if the page is made for fingers: texts then speak of the stick. */
@@ -91,6 +93,8 @@ class Hands {
   _give(session, number, command) {
     if (command === "fire") session.fire(number);
     else if (command === "target") session.aimNext(number);
+    else if (command === "radar") session.switchRadar(number);
+    else if (command === "chaff") session.dropChaff(number);
     else session.change(number);
   }
 
@@ -106,8 +110,8 @@ class Hands {
     if (!pad) return { rudder: 0, lever: 0, climb: 0, commands: [] };
     const axis = (value) => Math.sign(value) * Math.max(Math.abs(value) - DEADZONE, 0) / (1 - DEADZONE);
     const before = this.pressed;
-    this.pressed = COMMANDS.map((_, button) => Boolean(pad.buttons[button]?.pressed));
-    const commands = COMMANDS.filter((_, button) => this.pressed[button] && !before[button]);
+    this.pressed = COMMANDS.filter((command) => pad.buttons[BUTTON_OF[command]]?.pressed);
+    const commands = this.pressed.filter((command) => !before.includes(command));
     const [across = 0, along = 0, , second = 0] = pad.axes; // the last one is of the right stick
     return { rudder: -axis(across), lever: -axis(along), climb: -axis(second), commands };
   }

@@ -1,6 +1,7 @@
 // The choices of the game beside the view: the size of teams, height with its types, and players that fly the game.
 
 const TYPE_CHOICES = SEATS.flatMap((seat) => KINDS.map((kind) => ({ id: `${seat}-${kind}`, name: `${seat}_${kind}`, kind })));
+const SYSTEMS = { emission_control: "on", chaff: 12 }; // of the choice of both
 const ANY_GAME = "ace"; // takes the place of a policy that does not fly the chosen game
 
 function fillTypes() {
@@ -10,8 +11,8 @@ function fillTypes() {
 }
 
 /** True if a policy was trained for a game of this size and these dimensions, and with this sensing unless that is left out. */
-function isOfGame(policy, { size, dimensions, sensing = policy.sensing }) {
-  return policy.size === size && policy.dimensions === dimensions && policy.sensing === sensing;
+function isOfGame(policy, { size, dimensions, sensing = policy.sensing, systems = false }) {
+  return policy.size === size && policy.dimensions === dimensions && policy.sensing === sensing && !systems;
 }
 
 /** Chooses the game of a policy; a pilot flies any. */
@@ -19,6 +20,7 @@ function adoptGame(name) {
   const policy = policies[name];
   if (!policy) return;
   element("sensing").checked = policy.sensing === "radar";
+  element("systems").checked = false;
   element("height").checked = policy.dimensions === 3;
   element("size").value = policy.size;
 }
@@ -33,11 +35,19 @@ function showWingmen() {
   element("wingmen-field").hidden = !hasWingmen();
 }
 
-/** Chooses a size and dimensions, and shows the fields that such a game needs. */
-function showChoices({ size, dimensions }) {
+/** True if radar switch and chaff are chosen, which need sensors. */
+function areSystemsChosen() {
+  return element("sensing").checked && element("systems").checked;
+}
+
+/** Chooses a game, and shows the fields that it needs. */
+function showChoices({ size, dimensions, sensing, systems }) {
   element("size").value = size;
   element("height").checked = dimensions === 3;
   element("types").hidden = dimensions === 2;
+  element("sensing").checked = sensing === "radar";
+  element("systems").checked = systems;
+  element("systems-field").hidden = sensing !== "radar";
   showWingmen();
 }
 
@@ -48,9 +58,11 @@ function showChoices({ size, dimensions }) {
 function gameChosen() {
   const [size, dimensions] = [Number(element("size").value), element("height").checked ? 3 : 2];
   const sensing = element("sensing").checked ? "radar" : "full";
-  const present = { size, dimensions, ...(dimensions === 3 || size > 1 ? { sensing } : {}) };
-  showChoices(present);
-  const champion = Object.keys(policies).find((name) => isOfGame(policies[name], { size, dimensions, sensing }));
+  const game = { size, dimensions, sensing, systems: areSystemsChosen() };
+  const isExact = dimensions === 3 || size > 1 || game.systems;
+  const present = isExact ? game : { size, dimensions };
+  showChoices(game);
+  const champion = Object.keys(policies).find((name) => isOfGame(policies[name], game));
   for (const player of ["red-player", "blue-player", "wingmen"].map(element)) {
     const policy = policies[player.value];
     if (policy && !isOfGame(policy, present)) player.value = champion ?? ANY_GAME;

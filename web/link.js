@@ -45,9 +45,9 @@ function isReproducible(session) {
     controls.every((row) => humans.every((seat) => scaled(row[seat], scalesOf(session)).every(isPosition)));
 }
 
-/** Returns the steps of each of a fighter's controls; in teams fire is a number. */
+/** Returns the steps of each of a fighter's controls; those of systems, and in teams fire, are whole numbers. */
 function scalesOf({ sim: { controls, isTeam } }) {
-  return controls.map((name) => (isTeam && name === "fire" ? 1 : CONTROL_STEPS));
+  return controls.map((name) => (name === "systems" || (isTeam && name === "fire") ? 1 : CONTROL_STEPS));
 }
 
 const scaled = (row, scales) => row.map((value, control) => value * scales[control]);
@@ -85,8 +85,7 @@ function unsealed(bytes, tables) {
   const isTeam = Math.max(...sizes) > 1;
   const wingmen = isTeam ? SEATS.map(() => tables.linked[readByte(reader)]) : undefined;
   const humans = [0, sizes[0]].filter((_, side) => players[side] === HUMAN); // the first fighters of their sides
-  const controls = CONTROL_NAMES[parameters.dimensions ?? 2] ?? CONTROL_NAMES[2];
-  const game = { sim: { controls, isTeam }, humans, fighters: sizes[0] + sizes[1] };
+  const game = { sim: { controls: controlNames(parameters), isTeam }, humans, fighters: sizes[0] + sizes[1] };
   const record = reader.at < bytes.length ? readInputs(reader, game) : [];
   return { players, wingmen, seed, engagement, parameters, record };
 }

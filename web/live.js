@@ -6,6 +6,7 @@ const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const HEIGHT_COLUMNS = ["z", "climb", "lift"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age"]; // of a fighter's contact, or of a side's
 const CONTACT_HEIGHT = ["z", "climb"];
+const SYSTEMS_COLUMNS = ["silent", "chaff", "cloud_x", "cloud_y", "cloud_z"]; // of a fighter; a place only with a cloud
 const HEARD_COLUMNS = ["heard", "bearing"]; // the warnings of that enemy's radar
 const GUIDED_BY = { [LIVE]: SUPPORTED, [MEMORY]: SUPPORTED, [LINKED]: RELAYED }; // by the source of the owner's contact
 const SAME_BEARING = Math.cos((0.1 * Math.PI) / 180); // far above the rounding of bearings
@@ -98,7 +99,7 @@ class LiveFight extends Fight {
       mach: SPEED_OF_SOUND,
       sound: sim.hasHeight ? tables.sound : null,
       fighters: [...red, ...blue].map((number) => (
-        { number, side: sim.sideOf(number), died: null, entries: emptyEntries([...bodyColumns, "throttle", "ammo"]) })),
+        { number, side: sim.sideOf(number), died: null, entries: emptyEntries([...bodyColumns, "throttle", "ammo", ...(sim.hasSystems ? SYSTEMS_COLUMNS : [])]) })),
       missiles: [],
       radar: sim.hasSensors ? parameters : null,
     });
@@ -190,8 +191,9 @@ class LiveFight extends Fight {
     const time = this.now;
     this.stamp += 1; // results computed from the state before are outdated
     const states = this.sim.read("fighter");
+    const systems = this.sim.hasSystems ? this.sim.read("systems") : null;
     const before = this.fighters.map(({ entries }) => entries.ammo.at(-1));
-    const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, time));
+    const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, systems, time));
     const known = this.missiles.length;
     const ended = this._noteMissiles(time);
     const unseen = this._noteUnseen(before, this.missiles.slice(known), time);
@@ -210,15 +212,22 @@ class LiveFight extends Fight {
   }
 
   /** Adds a fighter's state; returns true if it has just been killed. */
-  _noteFighter(fighter, states, time) {
+  _noteFighter(fighter, states, systems, time) {
     if (fighter.died !== null) return false;
     const { number: seat, entries } = fighter;
     this._add(entries, states, seat, "fighter", time);
     entries.throttle.push(states.throttle[seat]);
     entries.ammo.push(states.ammunition[seat]);
+    if (systems) this._noteSystems(entries, mapValues(systems, (values) => values[seat]));
     if (states.alive[seat]) return false;
     fighter.died = time;
     return true;
+  }
+
+  _noteSystems(entries, { silent, chaff, x, y, z, cloud_end: end }) {
+    const hasCloud = this.sim.read("engagement").time[0] < end;
+    const place = hasCloud ? { cloud_x: x, cloud_y: y, cloud_z: z } : { cloud_x: NaN, cloud_y: NaN, cloud_z: NaN };
+    for (const [name, value] of Object.entries({ silent, chaff, ...place })) entries[name].push(value);
   }
 
   _add(entries, states, index, kind, time) {

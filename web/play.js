@@ -42,6 +42,7 @@ function chosen() {
       start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
+      ...(areSystemsChosen() ? SYSTEMS : {}),
       ...game,
     },
   };
@@ -58,10 +59,9 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
     say("With sensors only one of you can fly: at one screen each would see the other's picture.");
     return;
   }
-  const { sensing } = parameters;
-  const other = players.find((player) => policies[player] && policies[player].sensing !== sensing);
+  const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
   if (other) {
-    const how = `${sensing === "radar" ? "without" : "with"} sensors`;
+    const how = `${parameters.sensing === "radar" ? "without" : "with"} sensors`;
     say(`${other} was trained ${how} and cannot fly in another game. Choose another player.`);
     return;
   }
@@ -71,7 +71,6 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
 /** Starts a lesson's fight, and shows its players in the sidebar. */
 function beginLesson({ players, parameters, engagement }) {
   showPlayers({ players });
-  element("sensing").checked = parameters.sensing === "radar";
   settings.view = "plane";
   take(new Session(core, { players, policies, engagement, parameters }));
 }
@@ -112,7 +111,8 @@ function take(next) {
   element("status").replaceWith(statusTable.cloneNode(true)); // the rows differ between games
   const Table = sim.isTeam ? Roster : Status;
   status = new Table(element("status"), element("range-line"), fights, settings, (number) => { settings.fighter = number; });
-  showChoices({ size: Math.max(...sim.sizes), dimensions: sim.hasHeight ? 3 : 2 });
+  const { sensing } = sim.parameters;
+  showChoices({ size: Math.max(...sim.sizes), dimensions: sim.hasHeight ? 3 : 2, sensing, systems: sim.hasSystems });
   views.reset();
   say("");
 }
@@ -284,16 +284,22 @@ function draw() {
 function drawCommands(time) {
   const [human] = session.humans;
   element("launch-line").hidden = human === undefined;
-  element("team").hidden = human === undefined || !session.sim.isTeam || session.isOver;
+  const { sim } = session;
+  const isFlown = human !== undefined && !session.isOver;
+  element("orders").hidden = !isFlown || !(sim.isTeam || sim.hasSystems);
+  for (const id of ["aim", "change"]) element(id).hidden = !sim.isTeam;
+  element("radar").hidden = !sim.hasSilence;
+  element("chaff").hidden = !sim.hasChaff;
   if (human === undefined) return false;
-  if (session.sim.isTeam) drawTeam(human);
+  if (sim.isTeam) drawTeam(human);
+  if (sim.hasSystems) drawSystems(human);
   const { words, isGood } = aimOf(session, knownTo(human), human, time, tables.debrief.zones, lookout.hits);
   setText(element("launch-line"), words);
   element("trigger").classList.toggle("good", isGood);
   const { ammo, throttle } = session.fight.states(time)[human];
   setText(element("trigger-words"), `${ammo} left`);
   const lever = `throttle ↕ ${Math.round(100 * throttle)} %`;
-  setText(element("lever-words"), session.sim.hasHeight ? "climb ↕" : lever);
+  setText(element("lever-words"), sim.hasHeight ? "climb ↕" : lever);
   setText(element("throttle-words"), lever);
   return isGood;
 }
@@ -307,6 +313,17 @@ function drawTeam(human) {
   setText(element("aim"), target === undefined ? "No target" : `Target: ${callsigns[target]}`);
   setText(element("change"), next === undefined || next === human ? `You fly ${callsigns[human]}` : `Fly ${callsigns[next]}`);
   element("change").disabled = next === undefined || next === human;
+}
+
+/** Shows the state of a human's radar and chaff. */
+function drawSystems(human) {
+  const { sim } = session;
+  const { silent, chaff, cloud_end: end } = mapValues(sim.read("systems"), (values) => values[human]);
+  const left = (end - sim.read("engagement").time[0]) * sim.parameters.physics_dt;
+  setText(element("radar"), silent ? "Radar silent" : "Radar emits");
+  element("radar").setAttribute("aria-pressed", Boolean(silent));
+  setText(element("chaff"), `Chaff: ${chaff} left${left > 0 ? `, cloud ${left.toFixed(1)} s` : ""}`);
+  element("chaff").disabled = chaff === 0;
 }
 
 /**
@@ -391,6 +408,8 @@ const BUTTONS = {
   "harder": () => meetOpponent(element("harder").value),
   "aim": () => session.aimNext(session.humans[0]),
   "change": () => session.change(session.humans[0]),
+  "radar": () => session.switchRadar(session.humans[0]),
+  "chaff": () => session.dropChaff(session.humans[0]),
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
@@ -420,7 +439,7 @@ const KEYS = {
   "KeyR": BUTTONS.again,
   "KeyN": BUTTONS.next,
   "KeyV": BUTTONS.view,
-  "KeyC": BUTTONS["view-camera"],
+  "KeyL": BUTTONS["view-camera"],
   "KeyZ": BUTTONS.zones,
   "KeyM": BUTTONS.sound,
   "KeyK": cyclePicture,
@@ -457,7 +476,7 @@ function listenToAll() {
   for (const id of ["red-player", "blue-player", "wingmen"]) {
     element(id).addEventListener("change", () => adoptGame(element(id).value));
   }
-  const fields = ["size", "red-player", "blue-player", "wingmen", "start-range", "off-nose", "ammunition", "sensing", "height"];
+  const fields = ["size", "red-player", "blue-player", "wingmen", "start-range", "off-nose", "ammunition", "sensing", "systems", "height"];
   for (const id of [...fields, ...types]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }

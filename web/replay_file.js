@@ -53,16 +53,6 @@ function unpackControls(bytes, decisions, fighters, count) {
     Array.from({ length: count }, (_number, control) => at(seat, control, decision)))));
 }
 
-/** True in games with emission control or chaff, which have a control more. */
-function hasSystems({ emission_control: control = "off", chaff = 0 }) {
-  return control !== "off" || chaff > 0;
-}
-
-/** Returns the number of a fighter's controls in a game with these parameters, which are checked later. */
-function controlCount({ dimensions = 2 }) {
-  return (CONTROL_NAMES[dimensions] ?? CONTROL_NAMES[2]).length;
-}
-
 /** Returns the names of red and blue; a human's has the wingmen after a comma, as in `puffer play`. */
 function sideNames({ players, wingmen, sim }) {
   return players.map((player, side) => (sim.sizes[side] > 1 && player === HUMAN ? `${player}, ${wingmen[side]}` : player));
@@ -118,9 +108,8 @@ async function readReplay(bytes, tables) {
   if (header.rules_version !== tables.rules) {
     throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
   }
-  if (hasSystems(header.parameters)) throw new Error("The replay has emission control or chaff, which this page does not fly.");
   const arrays = await inflate(body.subarray(end + 1));
-  const count = controlCount(header.parameters);
+  const count = controlNames(header.parameters).length;
   const size = 4 * header.pilots.length * count * header.decisions;
   return {
     ...playersOf(header, tables),

@@ -119,6 +119,16 @@ class Session {
       : Math.max(stocksOf(sim.read("fighter"), seat).findIndex(Boolean), 0) + 1;
   }
 
+  /** Switches a human's radar off, or on again, in a game with emission control. */
+  switchRadar(seat) {
+    if (this.sim.hasSilence) this.commands[seat][this.columns.systems] ^= SILENT;
+  }
+
+  /** Commands one cartridge of chaff, in a game with chaff. */
+  dropChaff(seat) {
+    if (this.sim.hasChaff) this.commands[seat][this.columns.systems] |= DROP;
+  }
+
   /** Returns the enemy of a fighter's shots: the chosen one while it is known, else that nearest the nose; or undefined. */
   targetOf(number) {
     const { sim } = this;
@@ -176,13 +186,16 @@ class Session {
     this.controls.push(this._flown(before, orders));
     if (this.controls.length % HASH_INTERVAL === 0) this.hashes.push(this.sim.fightHash);
     this.fight.note();
-    this.commands.forEach((row) => { row[this.columns.fire] = 0; });
+    this.commands.forEach((row) => {
+      row[this.columns.fire] = 0;
+      if (this.sim.hasSystems) row[this.columns.systems] &= SILENT; // a radar stays as it is
+    });
     if (this.controls.length % Math.max(Math.round(MARK_INTERVAL / this.decision), 1) === 0) this._setMark();
   }
 
   /** Returns the controls of the decision just flown, with those of pilots, so that a human can take over anywhere. */
   _flown(before, orders) {
-    const after = this.sim.read("fighter");
+    const after = readFighters(this.sim);
     return this.commands.map((row, seat) => {
       if (this.pilots[seat] === "agent") return row.map(Math.fround);
       if (this.sim.isTeam) return pilotControls(this.sim.controls, after, seat, orders[seat]);

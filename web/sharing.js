@@ -74,7 +74,6 @@ function startDaily(day) {
   const { players, engagement, parameters } = dailyFight(day);
   showPlayers({ players });
   element("start-range").value = parameters.start_range_min / 1000;
-  element("sensing").checked = false;
   document.body.classList.remove("with-sidebar");
   take(new Session(core, { players, policies, engagement, parameters }));
   daily = { day, tries: countTry(day) };

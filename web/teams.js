@@ -62,6 +62,12 @@ function copyBodies(from, to) {
   });
 }
 
+/** Returns the fields of all fighters, with the commands of their systems. */
+function readFighters(sim) {
+  const fighters = sim.read("fighter");
+  return sim.hasSystems ? { ...fighters, systems_command: sim.read("systems").command } : fighters;
+}
+
 /** Returns the controls, of these names, that a pilot gave a fighter in a decision; `order` is of its enemies before it. */
 function pilotControls(names, { fire, target, ...commands }, fighter, order) {
   return names.map((name) => {
@@ -84,7 +90,7 @@ class Crew {
   commands(sim, fighters) {
     copyBodies(sim, this.copy);
     this.copy.step(Array.from({ length: sim.fighters }, () => sim.controls.map(() => 0)));
-    const given = this.copy.read("fighter");
+    const given = readFighters(this.copy);
     return fighters.map((fighter) => pilotControls(sim.controls, given, fighter, enemiesOf(sim, fighter)));
   }
 

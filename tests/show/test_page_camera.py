@@ -108,11 +108,11 @@ def test_two_fingers_pinch(page):
 
 def test_a_key_and_a_button_change_the_view(page):
     assert not is_shown(page, "camera")
-    page.press("c")
+    page.press("l")
     assert is_shown(page, "camera")
     assert not is_shown(page, "plane")
     assert "Heights are drawn 2 times as large" in text(page, "caption")
-    page.press("c")
+    page.press("l")
     assert is_shown(page, "plane")
     assert is_shown(page, "side")
     page.evaluate("document.getElementById('view-camera').click()")

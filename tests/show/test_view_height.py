@@ -9,15 +9,17 @@ from replays import record
 
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.heights import shade
 from midrange_puffer.show.view import SPACETIME
 from midrange_puffer.show.view.canvas import SIDE_COLOURS, Canvas
 from midrange_puffer.show.view.film import write_film
-from midrange_puffer.show.view.moment import Moment, moment
+from midrange_puffer.show.view.marks import Labels
+from midrange_puffer.show.view.moment import Focus, Moment, moment
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.side import Side, divide
+from midrange_puffer.show.view.side import Side, divide, draw_side
 from midrange_puffer.show.view.status import HEIGHT as BAR
 from midrange_puffer.show.view.watch import Watcher
 from midrange_puffer.show.view.zones import FLOWN, FlownZones
@@ -246,3 +248,48 @@ def test_tab_follows_blue_then_all_then_red(monkeypatch):
         watcher._press(pygame.K_TAB)
         followed.append(watcher._focus)
     assert followed == [1, None, 0]
+
+
+def test_the_cut_of_a_radar_has_the_rays_within_its_cone(paths):
+    """Compared with the angle between nose and ray in space, of rays in the plane of the view."""
+    rays = np.linspace(-math.pi, math.pi, 721)
+    for now in whole_moments(paths):
+        side = Side(AREA, now, 0)
+        own, other = (body.point for body in now.fighters)
+        ahead = (other - own) * (1, 1, 0) / np.linalg.norm((other - own)[:2])
+        for body, half_angle in zip(now.fighters, (0.4, 2.0), strict=True):
+            ground = math.cos(body.climb)
+            course = ground * math.cos(body.heading), ground * math.sin(body.heading)
+            nose = np.array([*course, math.sin(body.climb)])
+            ways = np.cos(rays)[:, None] * ahead + np.sin(rays)[:, None] * np.array([0, 0, 1])
+            seen = np.arccos(np.clip(ways @ nose, -1, 1)) < half_angle
+            cut = side.radar_cut(body, half_angle, 300.0)
+            assert bool(len(cut)) == bool(seen.any())
+            if not len(cut):
+                continue
+            assert ((cut[:, 2] > -1e-6) & (cut[:, 2] < side.top + 1e-6)).all()
+            offsets = cut[1:-1] - body.point
+            assert np.linalg.norm(offsets, axis=1) == pytest.approx(300.0)
+            turned = np.arccos(np.clip(offsets @ nose / 300.0, -1, 1))
+            assert turned.max() <= half_angle + 1e-6
+            width = np.ptp(np.unwrap(np.arctan2(offsets[:, 2], offsets @ ahead)))
+            assert width == pytest.approx(seen.mean() * math.tau, abs=0.02)
+
+
+def test_in_teams_the_side_names_the_focus_its_foe_and_their_missiles():
+    sim = Simulation(1, 4, "ace", "ace", dimensions=3, red_size=4, blue_size=4)
+    noted = Paths(sim)
+    while not (sum(sim.missiles["active"][0]) > 5 and sim.fighters["alive"].all()):
+        sim.step()
+        noted.note()
+    now = moment(noted)
+    focus = Focus(1, now.foe(1), 7)
+    canvas, labels = Canvas((1000, 300)), Labels()
+    written = []
+    canvas.text = lambda words, *_: written.append(words) or pygame.Rect(0, 0, 1, 1)
+    draw_side(canvas, AREA, now, focus, False, labels)
+    fighters = [words for words in written if words[:1].isdigit() and words.endswith(" km")]
+    assert len(fighters) == len({focus.fighter, focus.foe, focus.target})
+    own = [m for m in now.missiles if m.flying and 1 in (m.path.owner, m.target)]
+    heights = [words for words in written if "." in words and not words.endswith(" km")]
+    assert len(heights) <= len(own) < sum(m.flying for m in now.missiles)

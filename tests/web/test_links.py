@@ -21,6 +21,8 @@ FLY = """
       session.steer(given.players.indexOf(HUMAN), turn(i));
       if (i % 90 === 0) session.climb(given.players.indexOf(HUMAN), [0, 1, -1][(i / 90) % 3]);
       if (i % 100 === 50) session.fire(given.players.indexOf(HUMAN));
+      if (i % 150 === 40) session.switchRadar(given.players.indexOf(HUMAN));
+      if (i % 200 === 110) session.dropChaff(given.players.indexOf(HUMAN));
       if (i % 200 > 190) session.setThrottle(given.players.indexOf(HUMAN), (i % 10) / 10);
       session.step();
     }
@@ -35,6 +37,7 @@ FLY = """
         (("human", "champion"), NEAR),
         (("evader", "human"), {"sensing": "radar", "start_off_boresight_max_deg": 12.5}),
         (("human", "crank"), {"dimensions": 3, "red_aircraft": "heavy", **NEAR}),
+        (("human", "ace"), {"sensing": "radar", "emission_control": "on", "chaff": 12, **NEAR}),
     ],
 )
 def test_a_link_reproduces_the_fight(core, players, parameters):

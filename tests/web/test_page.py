@@ -131,6 +131,36 @@ def test_with_sensors_a_human_sees_his_own_picture_until_the_end(page):
     until(lambda: text(page, "picture") != "Picture: red")
 
 
+def test_the_radar_is_switched_and_chaff_dropped_by_keys_and_buttons(page):
+    """A link and a replay carry both; the page says what is left."""
+    choose(page, "blue-player", "ace")
+    assert not is_shown(page, "systems")
+    choose(page, "sensing", True)
+    assert not is_shown(page, "orders")
+    choose(page, "systems", True)
+    until(lambda: text(page, "chaff") == "Chaff: 12 left")
+    press(page, "KeyY")
+    until(lambda: text(page, "radar") == "Radar silent")
+    press(page, "KeyC")
+    until(lambda: text(page, "chaff").startswith("Chaff: 11 left, cloud 3"))
+    click(page, "radar")
+    until(lambda: text(page, "radar") == "Radar emits")
+    until(lambda: text(page, "chaff") == "Chaff: 11 left")
+    click(page, "chaff")
+    until(lambda: text(page, "chaff").startswith("Chaff: 10 left"))
+    press(page, "KeyP")
+    replay = Replay.from_bytes(saved(page))
+    replay.verify()
+    assert (replay.parameters["emission_control"], replay.parameters["chaff"]) == ("on", 12)
+    assert {0, 1, 2} <= {*replay.controls[:, 0, 2].tolist()}
+    click(page, "share")
+    choose(page, "sensing", False)
+    until(lambda: not is_shown(page, "orders"))
+    page.reload()
+    until(lambda: text(page, "chaff").startswith("Chaff: 10 left"))
+    assert page.evaluate("document.getElementById('systems').checked")
+
+
 def test_the_champion_does_not_fly_with_sensors(page):
     choose(page, "blue-player", "champion")
     choose(page, "sensing", True)

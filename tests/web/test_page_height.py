@@ -90,7 +90,7 @@ def test_sensors_show_what_the_human_knows(page):
     assert status(page)["load"][1] == "–"
     press(page, "KeyV")
     until(lambda: is_shown(page, "graph"))
-    press(page, "KeyC")
+    press(page, "KeyL")
     until(lambda: is_shown(page, "camera"))
     assert page.errors == []
 
@@ -108,7 +108,7 @@ def test_a_policy_of_the_plane_is_replaced_by_a_pilot(page):
 
 
 def test_the_camera_shows_the_fight_and_turns(page):
-    press(page, "KeyC")
+    press(page, "KeyL")
     until(lambda: is_shown(page, "camera"))
     assert not is_shown(page, "side")
     press(page, "KeyP")
@@ -116,12 +116,12 @@ def test_the_camera_shows_the_fight_and_turns(page):
     before = screenshot(page, "camera")
     page.drag((300, 300), (360, 320))
     assert (screenshot(page, "camera") != before).any()
-    press(page, "KeyC")
+    press(page, "KeyL")
     until(lambda: is_shown(page, "side"))
 
 
 def test_the_camera_shows_fights_in_the_plane(page):
-    press(page, "KeyC")
+    press(page, "KeyL")
     choose(page, "height", False)
     until(lambda: is_shown(page, "camera"))
     assert len(set(map(tuple, screenshot(page, "camera").reshape(-1, 3)))) > 50

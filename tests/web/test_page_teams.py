@@ -36,7 +36,7 @@ def value(page, element: str) -> str:
 
 def test_a_newcomer_sees_no_teams(page):
     assert value(page, "size") == "1"
-    assert not is_shown(page, "team")
+    assert not is_shown(page, "orders")
     assert not is_shown(page, "wingmen")
 
 
@@ -90,7 +90,7 @@ def test_a_player_who_is_shot_down_flies_another_fighter(phone):
     until(lambda: is_shown(phone, "outcome"))
     assert text(phone, "outcome-words").startswith("You lose, 2 of 2 left")
     assert text(phone, "debrief").startswith(f"You flew {first}.")
-    assert not is_shown(phone, "team")
+    assert not is_shown(phone, "orders")
 
 
 @pytest.mark.parametrize("size", [(390, 844), (844, 390)])
@@ -122,7 +122,7 @@ def test_a_click_takes_over_a_wingman_or_aims(page):
     press(page, "Space")
     until(lambda: roster(page)["red_2"][1].startswith("5"))
     for view in ("graph", "camera"):
-        press(page, {"graph": "KeyV", "camera": "KeyC"}[view])
+        press(page, {"graph": "KeyV", "camera": "KeyL"}[view])
         until(lambda view=view: is_shown(page, view))
         assert view == "camera" or colour_count(page, view) > 50
 

@@ -114,9 +114,13 @@ def _square(place: np.ndarray, reach: float) -> pygame.Rect:
 
 
 def height_labels(
-    view: View, moment: Moment, fighters: Sequence[Fighter | Contact], has_climbs: bool = False
+    view: View,
+    moment: Moment,
+    fighters: Sequence[Fighter | Contact],
+    has_climbs: bool = False,
+    of: int | None = None,
 ) -> list[Label]:
-    """Returns labels with the heights of some fighters and of all missiles in the air.
+    """Returns labels with the heights of some fighters and of missiles in the air.
 
     In teams a fighter's number in its side comes first.
 
@@ -125,6 +129,7 @@ def height_labels(
         moment: The fight.
         fighters: Those of its fighters that get labels.
         has_climbs: Write climbs and the sources of contacts, too.
+        of: The fighter whose missiles get labels, and those that fly at it; None: all.
     """
     labels = []
     for body in fighters:
@@ -137,7 +142,7 @@ def height_labels(
         [place] = view.to_screen([body.point])
         labels.append(Label(body.number, words, SIDE_COLOURS[body.side], place))
     for number, missile in enumerate(moment.missiles, len(moment.fighters)):
-        if missile.flying:
+        if missile.flying and of in (None, missile.path.owner, missile.target):
             words = _height_words(missile) if has_climbs else f"{missile.z / 1000:.1f}"
             colour = SIDE_COLOURS[moment.fighters[missile.path.owner].side]
             [place] = view.to_screen([missile.point])

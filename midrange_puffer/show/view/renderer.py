@@ -125,6 +125,7 @@ class Renderer:
             self._draw_graph(canvas, area, sim, env, own, now.foe(own), side is not None)
         else:
             above, beside = divide(area) if now.has_height else (area, None)
+            sensors = sim.parameters if sim.parameters["sensing"] == RADAR else None
             draw_plane(
                 canvas,
                 above,
@@ -134,7 +135,7 @@ class Renderer:
                 None if focus is None else self._zones_of(sim, paths),
                 whole=is_over,
                 enemy_zones=enemy_zones,
-                sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
+                sensors=sensors,
                 by_height=now.has_height and beside is None,
             )
             if now.has_height and not now.is_team:  # in teams the names have heights
@@ -143,7 +144,8 @@ class Renderer:
                 labels.draw(canvas, camera.area, heights)
             if beside is not None:
                 labels = self._labels.setdefault((*rect, "side"), Labels())
-                draw_side(canvas, beside, now, own, is_over, labels)
+                focused = seen or _focus_on(now, own, target, kind)
+                draw_side(canvas, beside, now, focused, is_over, labels, sensors)
             area = camera.area  # the texts must not cover labels of the grid
         spots: list[Spot] = []
         words = self._words(paths, now.time, side)

@@ -5,6 +5,7 @@ other. Heights are stretched.
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pygame
@@ -25,9 +26,9 @@ from midrange_puffer.show.view.canvas import (
     grid_spacing,
     mix,
 )
-from midrange_puffer.show.view.marks import Labels, height_labels
-from midrange_puffer.show.view.moment import Moment
-from midrange_puffer.show.view.sensors import draw_contact
+from midrange_puffer.show.view.marks import Label, Labels, height_labels
+from midrange_puffer.show.view.moment import Focus, Moment
+from midrange_puffer.show.view.sensors import draw_chaff, draw_contact
 from midrange_puffer.show.view.states import Body, Contact, Fighter
 
 SHARE, LEAST = 0.32, 200  # share of a view that the side takes, and the least height of that view
@@ -36,6 +37,7 @@ SPACING = (80, 22)  # least distance of marks of the way, and of lines of equal 
 FREE = 0.1  # share of the way that is free at both ends
 LEAST_WAY = 6_000.0  # least length of the way shown [m]
 LEAST_TOP, TOP_STEP = 12_000.0, 2_000.0  # the top of the view: at least, and in steps of [m]
+FAN = np.linspace(-1, 1, 61)  # rays of a radar's cone, in half widths of its cut
 
 
 class Side:
@@ -88,6 +90,35 @@ class Side:
         return math.atan2(body.rise * self.scales[1], along * self.scales[0])
 
 
+    def radar_cut(self, fighter: Fighter, half_angle: float, reach: float) -> np.ndarray:
+        """Returns the cut of a radar's cone with the plane of the view, between ground and top.
+
+        Args:
+            fighter: Its fighter, whose place is in the plane.
+            half_angle: Of the cone [rad].
+            reach: The length of its rays [m].
+
+        Returns:
+            float [points, 3], its outline [m]; empty if the nose points too far to the side.
+        """
+        level = math.cos(fighter.climb)
+        course = np.array([math.cos(fighter.heading), math.sin(fighter.heading)])
+        along, up = level * float(course @ self._ahead), math.sin(fighter.climb)
+        # The cosine to the nose of a ray at the angle a: share * cos(a - middle).
+        share, middle = math.hypot(along, up), math.atan2(up, along)
+        if share <= math.cos(half_angle):
+            return np.empty((0, 3))
+        width = math.acos(max(math.cos(half_angle) / share, -1.0))
+        angles = middle + width * FAN
+        sines = np.sin(angles)
+        room = np.where(sines > 0, self.top - fighter.z, fighter.z)
+        with np.errstate(divide="ignore"):
+            lengths = np.clip(room / np.abs(sines), 0, reach)
+        far = fighter.place + (lengths * np.cos(angles))[:, None] * self._ahead
+        rays = np.column_stack([far, fighter.z + lengths * sines])
+        return np.vstack([fighter.point, rays, fighter.point])
+
+
 def _direction(own: Fighter | Contact, other: Fighter | Contact) -> np.ndarray:
     """Returns the unit vector on the ground, [2], from a fighter to another one.
 
@@ -110,20 +141,35 @@ def divide(area: pygame.Rect) -> tuple[pygame.Rect, pygame.Rect | None]:
 
 
 def draw_side(
-    canvas: Canvas, area: pygame.Rect, moment: Moment, left: int, whole: bool, labels: Labels
+    canvas: Canvas,
+    area: pygame.Rect,
+    moment: Moment,
+    focus: Focus,
+    whole: bool,
+    labels: Labels,
+    sensors: Mapping[str, float] | None = None,
 ) -> None:
     """Draws a fight from the side into an area of the canvas.
 
+    In teams only the focus, its foe, its target and their missiles have labels.
+
     Args:
         canvas, area: Where to draw.
-        moment, left, whole: As of `Side`.
+        moment, whole: As of `Side`.
+        focus: Its fighter is at the left.
         labels: The labels of this part of the surface.
+        sensors: Parameters of a game with sensors: draw chaff, and the radar cones of the focus and
+            its foe.
     """
-    side = Side(area, moment, left, whole)
+    side = Side(area, moment, focus.fighter, whole)
     canvas.line([area.topleft, area.topright], FAINT)
     _draw_grid(canvas, side)
     canvas.clip(pygame.Rect(side.area.left, area.top + 1, area.right - side.area.left, area.height))
     fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
+    for fighter in fighters if sensors else ():
+        if fighter.number in (focus.fighter, focus.foe):
+            _draw_radar(canvas, side, fighter, sensors)
+        draw_chaff(canvas, side, fighter)
     for body in moment.known:
         foot = np.append(body.place, 0.0)
         canvas.line(side.to_screen([foot, body.point]), mix(SIDE_COLOURS[body.side], 0.4))
@@ -139,8 +185,31 @@ def draw_side(
             draw_fighter(canvas, side, body)
         else:
             draw_contact(canvas, side, body, has_words=False)
-    labels.draw(canvas, area, height_labels(side, moment, moment.known))
+    labels.draw(canvas, area, _labels(side, moment, focus))
     canvas.clip(None)
+
+
+def _labels(side: Side, moment: Moment, focus: Focus) -> list[Label]:
+    """Returns the labels of the bodies; in teams of those that concern the focus."""
+    if not moment.is_team:
+        return height_labels(side, moment, moment.known)
+    named = focus.fighter, focus.foe, focus.target
+    bodies = [body for body in moment.known if body.number in named]
+    return height_labels(side, moment, bodies, of=focus.fighter)
+
+
+def _draw_radar(
+    canvas: Canvas, side: Side, fighter: Fighter, parameters: Mapping[str, float]
+) -> None:
+    """Draws the cut of a living fighter's radar cone, as `draw_radar` from above."""
+    if not fighter.alive or fighter.silent:
+        return
+    half_angle = math.radians(parameters["radar_half_angle_deg"])
+    cut = side.radar_cut(fighter, half_angle, parameters["radar_range_nose"])
+    if len(cut):
+        outline, colour = side.to_screen(cut), SIDE_COLOURS[fighter.side]
+        canvas.wash(outline[None], colour, 0.04)
+        canvas.line(outline, mix(colour, 0.25), 1)
 
 
 def _draw_grid(canvas: Canvas, side: Side) -> None:

@@ -89,6 +89,7 @@ class Camera {
     this._aim();
     this._drawGround();
     if (this.settings.zones === "on") this._drawZones();
+    drawSensors3(this);
     drawBodies(this);
     painter.draw(this.matrix);
     this.labels.draw();

@@ -1,4 +1,4 @@
-// What the free camera shows of fighters and missiles: trails, shadows and symbols with their attitude.
+// What the free camera shows of fighters and missiles: trails, shadows, symbols with their attitude, radar cones and chaff.
 
 const MOST_POINTS = 300; // of a trail that are drawn
 const POST = 10; // s between the posts below a trail
@@ -19,6 +19,7 @@ const DARTS = { // of a missile, without and with its flame
   body: [[1, 0, 0], [-1, 0.22, 0], [-1, -0.11, 0.19], [-1, -0.11, -0.19]],
   flame: [[-2.2, 0, 0], [-1, 0.2, 0], [-1, -0.1, 0.17], [-1, -0.1, -0.17]],
 };
+const CONE_RAYS = 32; // of a radar's cone; a multiple of 4
 const [JET_SIZE, MISSILE_SIZE] = [15, 8]; // px
 
 const plus = (a, b, share = 1) => ({ x: a.x + b.x * share, y: a.y + b.y * share, z: a.z + b.z * share });
@@ -178,6 +179,44 @@ function drawDart3(camera, missile, state, hex, { solid }) {
       solid.triangle(tip, point, rim[(i + 1) % rim.length], tint(colour, 1, [0.75, 0.9, 1.05][i]));
     });
   }
+}
+
+/** Draws the radar cones, of rays that end at the ground, and the clouds of chaff. */
+function drawSensors3(camera) {
+  const { states, context, colours: { seats } } = camera;
+  for (const { number, side } of radarsShown(camera)) drawRadar3(camera, states[number], seats[side]);
+  for (const { number, side } of cloudsShown(camera)) {
+    const at = camera.project(camera.near(states[number].cloud));
+    if (at) drawChaff(context, at, seats[side]);
+  }
+}
+
+/** Draws a radar's cone to its range; in a fight in the plane the part of the ground that it sees. */
+function drawRadar3(camera, state, hex) {
+  const { fight: { hasHeight, radar }, painter: { layers: { veil, lines } } } = camera;
+  const half = (radar.radar_half_angle_deg * Math.PI) / 180;
+  const nose = velocityOf({ ...state, speed: 1 });
+  const left = { x: -Math.sin(state.heading), y: Math.cos(state.heading), z: 0 };
+  const top = cross(nose, left);
+  const rays = Array.from({ length: CONE_RAYS + 1 }, (_, i) => {
+    const turn = (2 * Math.PI * i) / CONE_RAYS;
+    const [along, across, up] = hasHeight
+      ? [Math.cos(half), Math.sin(half) * Math.cos(turn), Math.sin(half) * Math.sin(turn)]
+      : [Math.cos((2 * i / CONE_RAYS - 1) * half), Math.sin((2 * i / CONE_RAYS - 1) * half), 0];
+    return plus(plus(plus({ x: 0, y: 0, z: 0 }, nose, along), left, across), top, up);
+  });
+  const place = { x: state.x, y: state.y, z: state.z ?? 0 };
+  const ends = rays.map((ray) => {
+    const reach = ray.z < 0 ? Math.min(radar.radar_range_nose, place.z / -ray.z) : radar.radar_range_nose;
+    return camera.near(plus(place, ray, reach));
+  });
+  const apex = camera.near(place);
+  ends.slice(1).forEach((end, i) => {
+    veil.triangle(apex, ends[i], end, tint(hex, 0.03));
+    lines.line(ends[i], end, tint(hex, 0.35));
+  });
+  const drawn = hasHeight ? ends.filter((_, i) => i % (CONE_RAYS / 4) === 0) : [ends[0], ends.at(-1)];
+  for (const end of drawn) lines.line(apex, end, tint(hex, 0.25));
 }
 
 /** Draws all fighters and missiles, and writes their names. */

@@ -191,7 +191,7 @@ const KEYS = {
   "=": () => player.shift(1),
   "-": () => player.shift(-1),
   "v": () => toggle("spacetime"),
-  "c": () => toggle("camera"),
+  "l": () => toggle("camera"),
   "1": () => showSide(0),
   "2": () => showSide(1),
   "f": () => cycle("follow"),

@@ -37,8 +37,7 @@ class Plane {
     this._follow();
     this._drawGrid();
     if (this.fight.line) this._drawLine(this.fight.line);
-    this._drawRadars();
-    this._drawChaff();
+    this._drawSensors();
     this.pair = this.fight.pairAt(this.settings.fighter, time);
     if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
@@ -78,22 +77,10 @@ class Plane {
     return !this.fight.isContact(this.fight.fighters[number]) || Boolean(this.settings.aims && state.known);
   }
 
-  /** Draws the radar cones of the fighters that are not contacts, in teams of the chosen one. */
-  _drawRadars() {
-    const { fight, settings, time } = this;
-    if (!fight.radar || settings.zones !== "on") return;
-    fight.fighters.forEach((fighter) => {
-      const isShown = !fight.isContact(fighter) && !isDead(fighter, time) && this._isMain(fighter);
-      const state = this.states[fighter.number];
-      if (isShown && !state.silent) drawRadar(this, state, this.colours.seats[fighter.side]);
-    });
-  }
-
-  /** Draws the clouds of chaff of the fighters that are not contacts. */
-  _drawChaff() {
-    const { fight, states } = this;
-    fight.fighters.filter((fighter) => !fight.isContact(fighter) && states[fighter.number].cloud)
-      .forEach(({ number, side }) => drawChaff(this, states[number].cloud, this.colours.seats[side]));
+  _drawSensors() {
+    const { context, states, colours: { seats } } = this;
+    for (const { number, side } of radarsShown(this)) drawRadar(this, states[number], seats[side]);
+    for (const { number, side } of cloudsShown(this)) drawChaff(context, this.place(states[number].cloud), seats[side]);
   }
 
   /** Draws the warnings of a side's receivers, in teams of the chosen fighter's. */

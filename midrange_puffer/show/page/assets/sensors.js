@@ -5,6 +5,18 @@ const WARNING_STROKE = [24, 70]; // px from the own fighter to the two ends of t
 const DIAMOND_SIZE = 9; // px
 const CLOUD_SIZE = 5; // px
 
+/** Returns the fighters whose radar cones a view shows: living and not silent, no contacts, in teams the chosen one. */
+function radarsShown({ fight, settings, states, time }) {
+  if (!fight.radar || settings.zones !== "on") return [];
+  return fight.fighters.filter((fighter) => !fight.isContact(fighter) && !isDead(fighter, time)
+    && !states[fighter.number].silent && (!fight.isTeam || fighter.number === settings.fighter));
+}
+
+/** Returns the fighters whose clouds of chaff a view shows: a side knows its own. */
+function cloudsShown({ fight, states }) {
+  return fight.fighters.filter((fighter) => !fight.isContact(fighter) && states[fighter.number].cloud);
+}
+
 /** Draws a radar's cone, to its range against an enemy that flies toward it. */
 function drawRadar(plane, state, colour) {
   const { radar_half_angle_deg: half, radar_range_nose: range } = plane.fight.radar;
@@ -12,20 +24,22 @@ function drawRadar(plane, state, colour) {
     const angle = state.heading + (half * (i / 12 - 1) * Math.PI) / 180;
     return { x: state.x + range * Math.cos(angle), y: state.y + range * Math.sin(angle) };
   });
-  const outline = [state, ...far, state].map((point) => plane.place(point));
-  line(plane.context, outline, colour, 1, 0.35);
-  Object.assign(plane.context, { fillStyle: colour, globalAlpha: 0.04 });
-  plane.context.fill();
-  plane.context.globalAlpha = 1;
+  drawCone(plane.context, [state, ...far, state].map((point) => plane.place(point)), colour);
 }
 
-/** Draws a cloud of chaff: a small ring of dots. */
-function drawChaff(view, cloud, colour) {
-  const at = view.place(cloud);
+function drawCone(context, outline, colour) {
+  line(context, outline, colour, 1, 0.35);
+  Object.assign(context, { fillStyle: colour, globalAlpha: 0.04 });
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+/** Draws a cloud of chaff at a place on a canvas: a small ring of dots. */
+function drawChaff(context, at, colour) {
   for (let i = 0; i < 8; i += 1) {
     const turn = (i * Math.PI) / 4;
     const dot = { x: at.x + CLOUD_SIZE * Math.cos(turn), y: at.y + CLOUD_SIZE * Math.sin(turn) };
-    drawDot(view.context, dot, 1.5, colour, colour);
+    drawDot(context, dot, 1.5, colour, colour);
   }
 }
 
@@ -43,7 +57,7 @@ function drawContact(view, contact, name, colour) {
     drawCross(context, at, 6, colour);
   }
   labels.reserve(at.x - 9, at.y - 9, 18, 18);
-  labels.beside(at, name, { colour, towards: [1, -0.4], gap: 16 });
+  if (name) labels.beside(at, name, { colour, towards: [1, -0.4], gap: 16 });
 }
 
 /** Draws the curves on which an enemy was tracked between two times. */

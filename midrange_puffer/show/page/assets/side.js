@@ -6,6 +6,7 @@ const SIDE_SPACING = { x: 70, y: 22 }; // least distance between lines [px]
 const SIDE_ROOM = 0.1; // share of the way that is free before the first and behind the last body
 const LEAST_WAY = 6000; // m across
 const SIDE_SIZE = 10; // of a fighter's symbol [px]
+const FAN = Array.from({ length: 61 }, (_, i) => i / 30 - 1); // rays of a radar's cone, in half widths of its cut
 
 class SideView {
   constructor(canvas, fights, settings) {
@@ -32,6 +33,7 @@ class SideView {
     context.beginPath();
     context.rect(SIDE_MARGIN.left, 0, width - SIDE_MARGIN.left, height);
     context.clip();
+    this._drawSensors();
     fight.missiles.forEach((missile) => drawMissile(this, missile));
     fight.fighters.forEach((fighter) => this._drawTrail(fighter));
     this._shown().forEach((fighter) => this._drawFighter(fighter));
@@ -114,6 +116,36 @@ class SideView {
     labels.fixed(`Height [km] over the way from ${from} to ${to} [km]`, left, 11, { colour: dim });
   }
 
+  /** Draws the cuts of the pair's radar cones with the plane of the view, and the clouds of chaff. */
+  _drawSensors() {
+    const { context, states, colours: { seats } } = this;
+    for (const { number, side } of radarsShown(this).filter((fighter) => this.pair.includes(fighter.number))) {
+      const cut = this._radarCut(states[number]);
+      if (cut.length) drawCone(context, cut.map((point) => this.place(point)), seats[side]);
+    }
+    for (const { number, side } of cloudsShown(this)) drawChaff(context, this.place(states[number].cloud), seats[side]);
+  }
+
+  /** Returns the cut of a radar's cone, between the ground and the top; none if the nose points too far to the side. */
+  _radarCut(state) {
+    const { ahead, top, fight: { radar: { radar_half_angle_deg: half, radar_range_nose: reach } } } = this;
+    const limit = Math.cos((half * Math.PI) / 180);
+    const { x, y, z: up } = velocityOf({ ...state, speed: 1 });
+    const along = x * ahead.x + y * ahead.y;
+    // The cosine to the nose of a ray at the angle a: share * cos(a - middle).
+    const [share, middle] = [Math.hypot(along, up), Math.atan2(up, along)];
+    if (share <= limit) return [];
+    const width = Math.acos(Math.max(limit / share, -1));
+    const rays = FAN.map((part) => {
+      const angle = middle + part * width;
+      const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
+      const room = (sine > 0 ? top - state.z : state.z) / Math.abs(sine);
+      const length = Math.min(Math.max(room, 0), reach);
+      return { x: state.x + length * cosine * ahead.x, y: state.y + length * cosine * ahead.y, z: state.z + length * sine };
+    });
+    return [state, ...rays, state];
+  }
+
   _drawTrail(fighter) {
     const { fight, time, settings, colours: { seats } } = this;
     if (fight.isContact(fighter)) {
@@ -133,7 +165,8 @@ class SideView {
     const foot = { x: at.x, y: this.height - SIDE_MARGIN.bottom };
     dashed(context, [2, 4], () => line(context, [at, foot], colour, 1, 0.6));
     if (fight.isContact(fighter)) {
-      drawContact(this, state, `${this._nameOf(fighter.number)}  ${formatKm(state.z)}`, colour);
+      const name = `${fight.callsigns[fighter.number]}  ${formatKm(state.z)}`;
+      drawContact(this, state, this._isMain(fighter) ? name : "", colour);
       return;
     }
     const size = this._isMain(fighter) ? SIDE_SIZE : 0.75 * SIDE_SIZE;
@@ -142,24 +175,20 @@ class SideView {
     labels.reserve(at.x - 9, at.y - 9, 18, 18);
   }
 
-  /** Returns a fighter's name; in teams, unless it is of the pair, its number in its side. */
-  _nameOf(number) {
-    const { fight } = this;
-    return this._isMain({ number }) ? fight.callsigns[number] : String(fight.indexOf(number));
-  }
-
-  /** Writes the fighters' names and heights, the pair's first, and the heights [km] of missiles in the air. */
+  /**
+   * Writes names and heights of fighters, and heights [km] of missiles in the air; in teams those of the pair, of the
+   * first one's missiles, and of those that fly at it.
+   */
   _nameBodies() {
-    const { fight, time, labels, colours: { seats } } = this;
-    const named = this._shown().filter((fighter) => !fight.isContact(fighter))
-      .sort((a, b) => this._isMain(b) - this._isMain(a));
-    for (const { number, side: own } of named) {
-      const state = this.states[number];
-      const text = `${this._nameOf(number)}  ${formatKm(state.z)}`;
-      labels.beside(this.place(state), text, { colour: seats[own], towards: [0, -1], gap: 18 });
+    const { fight, time, labels, pair: [own], colours: { seats } } = this;
+    for (const fighter of this._shown().filter((shown) => !fight.isContact(shown) && this._isMain(shown))) {
+      const state = this.states[fighter.number];
+      const text = `${fight.callsigns[fighter.number]}  ${formatKm(state.z)}`;
+      labels.beside(this.place(state), text, { colour: seats[fighter.side], towards: [0, -1], gap: 18 });
     }
     for (const missile of fight.missiles) {
-      if (phaseOf(missile, time) !== "flying") continue;
+      const concerns = !fight.isTeam || missile.owner === own || targetAt(missile, time) === own;
+      if (!concerns || phaseOf(missile, time) !== "flying") continue;
       const state = stateAt(missile, time);
       const colour = seats[fight.sideOf(missile.owner)];
       const height = (state.z / 1000).toFixed(1);

@@ -110,6 +110,11 @@ function formatTime(seconds) {
   return `${Math.floor(tenths / 600)}:${rest.toFixed(1).padStart(4, "0")}`;
 }
 
+/** Returns the words about silent radars and chaff in games that have them. */
+function systemsCaption({ fighters }) {
+  return fighters.some(({ entries }) => entries.silent) ? " A silent radar has no cone. Ring of dots: chaff." : "";
+}
+
 /** Returns the caption of the plane view, as lines of parts [class, text]. */
 function planeCaption({ zones, picture }, fight) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
@@ -121,8 +126,7 @@ function planeCaption({ zones, picture }, fight) {
     "filled R_NEZ, hits against every declared evasion.";
   const whose = picture === "truth" ? "The truth." : `What ${picture} knows. Of the enemy: ◆ on ` +
     "radar, ◇ from memory, × where it was lost. Strokes: warnings of radars and seekers, of no range.";
-  const dots = fight.fighters.some(({ entries }) => entries.silent) ? " A silent radar has no cone. Ring of dots: chaff." : "";
-  const guided = `Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.${dots}`;
+  const guided = `Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.${systemsCaption(fight)}`;
   return [
     ...(fight.radar ? [[["", `${whose} ${guided}`]]] : []),
     ...(zones === "on" ? [[["", rule]]] : []),
@@ -137,8 +141,10 @@ function cameraCaption({ zones }, fight) {
   const trails = "A trail lies as the wings did. Missiles: thick while the motor burns, ★ hit, × spent.";
   const high = `Heights are drawn ${HEIGHT_SCALE} times as large. On the ground: shadows; posts below a trail are ${POST} s apart.`;
   const rule = "Launch zones at their fighters' heights: R_NEZ as a surface, R_aero as a line.";
+  const sensors = `Cone: what a radar sees, nose-on.${systemsCaption(fight)}`;
   return [
     [["", `${trails}${fight.hasHeight ? ` ${high}` : ""}`]],
+    ...(fight.radar ? [[["", sensors]]] : []),
     ...(zones === "on" ? [[["", rule]]] : []),
     [["", hands]],
   ];
