@@ -322,7 +322,7 @@ function drawSystems(human) {
   const left = (end - sim.read("engagement").time[0]) * sim.parameters.physics_dt;
   setText(element("radar"), silent ? "Radar silent" : "Radar emits");
   element("radar").setAttribute("aria-pressed", Boolean(silent));
-  setText(element("chaff"), `Chaff: ${chaff} left${left > 0 ? `, cloud ${left.toFixed(1)} s` : ""}`);
+  setText(element("chaff"), `Chaff: ${chaff}${left > 0 ? `, cloud ${left.toFixed(1)} s` : " left"}`);
   element("chaff").disabled = chaff === 0;
 }
 

@@ -59,8 +59,12 @@ class PilotCrew:
     """A scripted pilot that flies fighters which are agents for the core.
 
     So their controls are recorded, and a human may take over any of them at any time. The pilots
-    fly in a second simulation, which copies all bodies of the fight before each decision. There
-    they give bit for bit the commands that they would give in the fight.
+    fly in a second simulation, which copies all bodies of the fight before each decision. With full
+    information they give there bit for bit the commands that they would give in the fight.
+
+    With sensors their commands may differ. The second simulation has contacts of its own, which it
+    updates before the bodies are copied. Its missiles have no locks: a copied missile begins
+    without one. So the pilots support missiles for longer than they would in the fight.
 
     Args:
         fighters: int [n], the fighters' numbers.

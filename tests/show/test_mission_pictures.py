@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pygame
 import pytest
 from team_fights import record
 
@@ -14,6 +15,8 @@ from midrange_puffer.replays.acmi import DEGREE, format_acmi
 from midrange_puffer.show.engagement_plot import Engagement, draw_engagement
 from midrange_puffer.show.page.content import collect
 from midrange_puffer.show.play.debrief import debrief
+from midrange_puffer.show.play.overlay import AIM, draw_help
+from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.moment import moment
 
 ESCORT = {"mission": "escort", "attacker": "red", "red_size": 2, "blue_size": 2}
@@ -122,6 +125,39 @@ def test_the_debriefing_tells_of_the_line(game, change, told):
     paths.note()
     for fighter, words in enumerate(told):
         assert words in debrief(sim, paths, fighter, [])
+
+
+@pytest.mark.parametrize(
+    ("game", "aims"),
+    [
+        (
+            {"mission": "line", "attacker": "blue"},
+            [
+                "Blue attacks: it wins when one of its fighters crosses the dashed line.",
+                "Red wins when all attackers are shot down, or when the time is up.",
+            ],
+        ),
+        (
+            ESCORT,
+            [
+                "Red attacks: it wins when its transport, which has a ring, crosses the dashed "
+                "line.",
+                "Blue wins when the transport is shot down, or when the time is up.",
+            ],
+        ),
+        ({}, ["Hit the enemy with a missile, and do not be hit."]),
+    ],
+)
+def test_the_help_begins_with_the_aim_of_the_game(game, aims, monkeypatch):
+    written, write = [], Canvas.text
+
+    def text(self, words, *arguments):
+        written.append(words)
+        return write(self, words, *arguments)
+
+    monkeypatch.setattr(Canvas, "text", text)
+    draw_help(pygame.Surface((1280, 720)), line=line_of(Simulation(1, **game)))
+    assert written[: len(aims) + 1] == [*aims, AIM[0]]
 
 
 def test_the_debriefing_tells_how_far_the_line_was():

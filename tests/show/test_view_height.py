@@ -7,6 +7,7 @@ import pygame
 import pytest
 from replays import record
 
+from midrange_puffer.game.parameters import callsigns
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts, flight_at
 from midrange_puffer.game.simulation import Simulation
@@ -288,8 +289,8 @@ def test_in_teams_the_side_names_the_focus_its_foe_and_their_missiles():
     written = []
     canvas.text = lambda words, *_: written.append(words) or pygame.Rect(0, 0, 1, 1)
     draw_side(canvas, AREA, now, focus, False, labels)
-    fighters = [words for words in written if words[:1].isdigit() and words.endswith(" km")]
-    assert len(fighters) == len({focus.fighter, focus.foe, focus.target})
+    named = {words.split()[0] for words in written if words.endswith(" km")}
+    assert named == {callsigns((4, 4))[n] for n in (focus.fighter, focus.foe, focus.target)}
     own = [m for m in now.missiles if m.flying and 1 in (m.path.owner, m.target)]
-    heights = [words for words in written if "." in words and not words.endswith(" km")]
+    heights = [words for words in written if "." in words and " " not in words]
     assert len(heights) <= len(own) < sum(m.flying for m in now.missiles)

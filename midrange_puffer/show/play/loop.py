@@ -341,8 +341,9 @@ class Game(Viewer):
                 words = advice(threats, height, self._lookout.late[side])
                 draw_warning(surface, rect, bar, threats[0].words, words)
         if self._help:
-            systems = systems_keys(self.session.sim.parameters)
-            draw_help(surface, self._is_team, self._has_height, self._has_sensors, systems)
+            systems = systems_keys(session.sim.parameters)
+            games = self._is_team, self._has_height, self._has_sensors
+            draw_help(surface, *games, systems, session.paths.line)
         elif self._rewinding:
             draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import pygame
 
+from midrange_puffer.game.mission_line import Line
+from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,
     BOX,
@@ -47,8 +49,8 @@ KEYS = (
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
+FIGHT_AIM = ("Hit the enemy with a missile, and do not be hit.",)
 AIM = (
-    "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
     "no turn saves it. Between R_NEZ and R_aero a missile hits it only if it flies on.",
     "When a missile comes: turn until it is behind you, and run until you outrun it.",
@@ -66,7 +68,7 @@ HEIGHT_FLYING = (
     ("X", "End", "another type of missile, of a loadout of several"),
 )
 HEIGHT_AIM = (
-    *AIM[:3],
+    *AIM[:2],
     "From higher up, and faster, your missiles fly farther. When a missile comes: dive, turn",
     "until it is behind you, and run. It slows in thick air.",
 )
@@ -89,14 +91,17 @@ def draw_help(
     has_height: bool = False,
     has_sensors: bool = False,
     systems: Sequence[tuple[str, str, str]] = (),
+    line: Line | None = None,
 ) -> None:
     """Draws the aim and all keys of a game, in the middle of a surface.
 
     `systems` are the keys of the radar's switch and the chaff: red's, blue's and their meaning.
+    `line` is the line of a mission.
     """
-    aim, flying, notes = (
+    advice, flying, notes = (
         (HEIGHT_AIM, HEIGHT_FLYING, HEIGHT_NOTES) if has_height else (AIM, FLYING, NOTES)
     )
+    aim = (*(FIGHT_AIM if line is None else _aim_at_line(line)), *advice)
     if in_team:
         flying, notes = (*flying, *CHOOSING), (*notes, TEAM_NOTE)
     flying = (*flying, *systems)
@@ -123,6 +128,19 @@ def draw_help(
         canvas.text(note, (BORDER, y), FAINT)
     canvas.text(BEGIN, (WIDTH / 2, canvas.size[1] - BORDER), SAFE, LARGE, "midbottom")
     _lay(canvas, surface, surface.get_rect().center)
+
+
+def _aim_at_line(line: Line) -> tuple[str, str]:
+    """Returns the aims of both sides in a mission."""
+    attacker, defender = SEATS[line.attacker], SEATS[1 - line.attacker]
+    if line.transport is None:
+        crosses, dead = "one of its fighters", "all attackers are shot down"
+    else:
+        crosses, dead = "its transport, which has a ring,", "the transport is shot down"
+    return (
+        f"{attacker.capitalize()} attacks: it wins when {crosses} crosses the dashed line.",
+        f"{defender.capitalize()} wins when {dead}, or when the time is up.",
+    )
 
 
 def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:

@@ -4,8 +4,8 @@ from midrange_puffer.game.parameters import OFF, Parameters, has_systems
 from midrange_puffer.replays.session import Session
 
 # Red's keys, blue's keys and their meaning.
-RADAR_KEYS = ("Y", "Home", "radar silent, or on again")
-CHAFF_KEYS = ("C", "Delete", "drop chaff")
+RADAR_KEYS = ("Y", "Home", "radar silent, or on again (gamepad: fifth button)")
+CHAFF_KEYS = ("C", "Delete", "drop chaff (gamepad: sixth button)")
 
 
 def has_emission_control(parameters: Parameters) -> bool:

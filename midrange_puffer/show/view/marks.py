@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pygame
 
+from midrange_puffer.game.parameters import callsigns
 from midrange_puffer.show.view.bodies import View
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,
@@ -25,7 +26,7 @@ from midrange_puffer.show.view.canvas import (
     text_size,
 )
 from midrange_puffer.show.view.moment import Focus, Moment
-from midrange_puffer.show.view.sensors import contact_words
+from midrange_puffer.show.view.sensors import UNUSUAL, contact_words
 from midrange_puffer.show.view.states import Contact, Fighter, Missile, signed
 
 RING = 19  # radius of the ring around the focus's fighter [px]
@@ -118,25 +119,28 @@ def height_labels(
     moment: Moment,
     fighters: Sequence[Fighter | Contact],
     has_climbs: bool = False,
+    has_guidance: bool = False,
     of: int | None = None,
 ) -> list[Label]:
     """Returns labels with the heights of some fighters and of missiles in the air.
 
-    In teams a fighter's number in its side comes first.
+    In teams a fighter's name comes first.
 
     Args:
         view: The projection.
         moment: The fight.
         fighters: Those of its fighters that get labels.
         has_climbs: Write climbs and the sources of contacts, too.
+        has_guidance: Name guidance of missiles other than by their own fighters.
         of: The fighter whose missiles get labels, and those that fly at it; None: all.
     """
     labels = []
+    reds = sum(body.side == 0 for body in moment.fighters)
+    names = callsigns((reds, len(moment.fighters) - reds))
     for body in fighters:
         words = _height_words(body) if has_climbs else f"{body.z / 1000:.1f} km"
         if moment.is_team:
-            first = next(other.number for other in moment.fighters if other.side == body.side)
-            words = f"{body.number - first}  {words}"
+            words = f"{names[body.number]}  {words}"
         if has_climbs and isinstance(body, Contact):
             words = f"{contact_words(body)}  {words}"
         [place] = view.to_screen([body.point])
@@ -144,6 +148,8 @@ def height_labels(
     for number, missile in enumerate(moment.missiles, len(moment.fighters)):
         if missile.flying and of in (None, missile.path.owner, missile.target):
             words = _height_words(missile) if has_climbs else f"{missile.z / 1000:.1f}"
+            if has_guidance and missile.guided in UNUSUAL:
+                words = f"{words}  {UNUSUAL[missile.guided]}"
             colour = SIDE_COLOURS[moment.fighters[missile.path.owner].side]
             [place] = view.to_screen([missile.point])
             labels.append(Label(number, words, colour, place, is_needed=False))
@@ -195,11 +201,13 @@ def draw_marks(
     labels: Labels,
     moment: Moment,
     focus: Focus | None,
-    callsigns: Sequence[str],
+    names: Sequence[str],
+    has_guidance: bool = False,
 ) -> list[Spot]:
     """Draws a ring around the focus's fighter, corners around its target, and all names.
 
-    With height the names have heights and climbs, and missiles theirs.
+    With height the names have heights and climbs, and missiles theirs, with `has_guidance` as in
+    `height_labels`.
 
     Returns:
         The areas of the living fighters in view, with their numbers.
@@ -215,13 +223,13 @@ def draw_marks(
     shown = [body for body in moment.known if camera.area.collidepoint(places[body.number])]
     # The focus is labelled first, the dead last.
     ordered = sorted(shown, key=lambda b: (not b.alive, b.number not in named, b.number))
-    words = [_label(body, callsigns[body.number], places[body.number], focus) for body in ordered]
+    words = [_label(body, names[body.number], places[body.number], focus) for body in ordered]
     if moment.has_height:
         words = [
             replace(label, words=f"{label.words}  {_height_words(body)}")
             for label, body in zip(words, ordered, strict=True)
         ]
-        words += height_labels(camera, moment, (), has_climbs=True)
+        words += height_labels(camera, moment, (), has_climbs=True, has_guidance=has_guidance)
     labels.draw(canvas, camera.area, words)
     canvas.clip(None)
     return [(_square(places[body.number], RING), body.number) for body in shown if body.alive]

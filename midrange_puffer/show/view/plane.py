@@ -94,7 +94,7 @@ def draw_plane(
             kind = foe.first_type if isinstance(foe, Fighter) else 0
             _draw_zones(canvas, camera, zones, moment.time, foe, own, kind, row=1)
     _draw_bodies(canvas, camera, moment, focus, whole, sensors, by_height)
-    draw_warnings(canvas, camera, moment)
+    draw_warnings(canvas, camera, moment, None if focus is None else focus.fighter)
     if focus is not None:
         _draw_arrows(canvas, camera, moment, focus.fighter)
     canvas.clip(None)
@@ -129,7 +129,8 @@ def _draw_bodies(
     for missile, colour in coloured:
         draw_missile(canvas, camera, missile, colour)
         if sensors:
-            draw_guidance(canvas, camera, missile)
+            # With height the labels of heights have the words.
+            draw_guidance(canvas, camera, missile, has_words=not moment.has_height)
     for body in moment.fighters:
         if isinstance(body, Contact):
             draw_contact(canvas, camera, body, has_words=not (moment.is_team or moment.has_height))

@@ -117,6 +117,7 @@ class Renderer:
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, bar_height(rect, paths.sizes, focus is not None))
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
+        sensors = sim.parameters if sim.parameters["sensing"] == RADAR else None
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         own = focus or 0
         is_open = sim.fighters["alive"][env, own] and not sim.outcome[env]
@@ -125,7 +126,6 @@ class Renderer:
             self._draw_graph(canvas, area, sim, env, own, now.foe(own), side is not None)
         else:
             above, beside = divide(area) if now.has_height else (area, None)
-            sensors = sim.parameters if sim.parameters["sensing"] == RADAR else None
             draw_plane(
                 canvas,
                 above,
@@ -140,11 +140,14 @@ class Renderer:
             )
             if now.has_height and not now.is_team:  # in teams the names have heights
                 labels = self._labels.setdefault(tuple(rect), Labels())
-                heights = height_labels(camera, now, now.known, has_climbs=True)
+                heights = height_labels(
+                    camera, now, now.known, has_climbs=True, has_guidance=sensors is not None
+                )
                 labels.draw(canvas, camera.area, heights)
             if beside is not None:
                 labels = self._labels.setdefault((*rect, "side"), Labels())
-                focused = seen or _focus_on(now, own, target, kind)
+                left = own if focus is not None else _first_living(now)
+                focused = seen or _focus_on(now, left, target, kind)
                 draw_side(canvas, beside, now, focused, is_over, labels, sensors)
             area = camera.area  # the texts must not cover labels of the grid
         spots: list[Spot] = []
@@ -154,7 +157,8 @@ class Renderer:
             spots += draw_team_bar(canvas, bar, now, seen, names, called, words)
             if not has_graph:
                 labels = self._labels.setdefault(tuple(rect), Labels())
-                spots += draw_marks(canvas, camera, labels, now, seen, called)
+                has_guidance = sensors is not None
+                spots += draw_marks(canvas, camera, labels, now, seen, called, has_guidance)
         else:
             draw_pair_bar(canvas, bar, now, seen, names, words)
         _draw_lines(canvas, area, lines)
@@ -214,6 +218,11 @@ def columns(size: tuple[int, int], count: int) -> list[pygame.Rect]:
     """Returns the parts of a surface for `count` views side by side, with gaps between them."""
     width = (size[0] - GAP * (count - 1)) // count
     return [pygame.Rect(index * (width + GAP), 0, width, size[1]) for index in range(count)]
+
+
+def _first_living(now: Moment) -> int:
+    """Returns the number of red's first living fighter; 0 if none lives."""
+    return next((body.number for body in now.fighters if body.side == 0 and body.alive), 0)
 
 
 def _focus_on(now: Moment, fighter: int, target: int | None, kind: int | None) -> Focus:

@@ -27,10 +27,11 @@ from midrange_puffer.show.view.states import Contact, Fighter, Missile, Receiver
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
 CROSS = np.array([(1, 1), (1, -1)]) * 6
 BESIDE = np.array([14, -8])  # px from a symbol to its word
-LEFT = np.array([-14, -8])  # px from a missile to its word: heights are at its right
+LEFT = np.array([-14, -8])  # px from a missile to its word
 COURSE = 20.0  # flight time that the stroke ahead of a contact represents [s]
 STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stroke
-UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance whose name is written
+# Guidance whose name is written.
+UNUSUAL = {ALONE: "no support", ACTIVE: "active", RELAYED: "by a wingman"}
 WORD = 0.25  # least angle between strokes with a word [rad]
 CIRCLE = np.array([(math.cos(turn), math.sin(turn)) for turn in np.linspace(0, math.tau, 33)])
 CLOUD = 5  # px, radius of a cloud of chaff
@@ -106,10 +107,12 @@ def contact_words(contact: Contact) -> str:
     return f"{source} {contact.age:.0f} s"
 
 
-def draw_warnings(canvas: Canvas, camera: Camera, moment: Moment) -> None:
+def draw_warnings(
+    canvas: Canvas, camera: Camera, moment: Moment, fighter: int | None = None
+) -> None:
     """Draws a stroke toward the source of each warning, around the warned fighter.
 
-    A warning has a bearing but no range.
+    A warning has a bearing but no range. In teams only the warnings of `fighter` have words.
     """
     for own in moment.fighters:
         [place] = camera.to_screen([own.place])
@@ -120,6 +123,8 @@ def draw_warnings(canvas: Canvas, camera: Camera, moment: Moment) -> None:
             way = np.array([math.cos(warning.bearing), -math.sin(warning.bearing)])
             ends = [place + length * way for length in STROKE]
             canvas.line(ends, colour, 3 if warning.is_tracking else 1.5)
+            if moment.is_team and own.number != fighter:
+                continue
             if all(abs(math.remainder(warning.bearing - at, math.tau)) > WORD for at in named):
                 canvas.text(words, ends[1] + 16 * way, colour, SMALL, "center")
                 named.append(warning.bearing)
@@ -134,14 +139,13 @@ def warning_style(warning: ReceiverWarning, enemy: int) -> tuple[str, Colour]:
     return f"{SEATS[enemy]} searches", FAINT
 
 
-def draw_guidance(canvas: Canvas, camera: Camera, missile: Missile) -> None:
-    """Draws a ring around a missile with a lock; names guidance other than by its own fighter."""
+def draw_guidance(canvas: Canvas, camera: Camera, missile: Missile, has_words: bool) -> None:
+    """Draws a ring around a missile with a lock; may name guidance other than by its fighter."""
     if not missile.flying:
         return
     [place] = camera.to_screen([missile.place])
     if missile.guided == ACTIVE:
         canvas.circle(place, 11, LOCK, 2)
-        canvas.text("active", place + LEFT, LOCK, SMALL, "topright")
-    elif missile.guided in UNUSUAL:
-        words = UNUSUAL[missile.guided]
-        canvas.text(words, place + LEFT, mix(BRIGHT, 0.7), SMALL, "topright")
+    if has_words and missile.guided in UNUSUAL:
+        colour = LOCK if missile.guided == ACTIVE else mix(BRIGHT, 0.7)
+        canvas.text(UNUSUAL[missile.guided], place + LEFT, colour, SMALL, "topright")

@@ -47,7 +47,7 @@ class Side:
         area: Part of the screen [px].
         moment: The fight.
         left: Number of the fighter that is at the left.
-        whole: Show all paths so far; otherwise all that flies, and the fighters.
+        whole: Show all paths so far; otherwise all that flies, and both fighters.
     """
 
     def __init__(self, area: pygame.Rect, moment: Moment, left: int, whole: bool = False) -> None:
@@ -61,11 +61,10 @@ class Side:
         if whole:
             places = np.vstack([body.trail() for body in bodies])
         else:
-            pair = [
-                body.place for body in moment.known if body.number in (own.number, other.number)
-            ]
+            pair = own.number, other.number
+            known = [body.place for body in moment.known if body.alive or body.number in pair]
             flying = [missile.place for missile in moment.missiles if missile.flying]
-            places = np.array([own.place, *pair, *flying])
+            places = np.array([own.place, *known, *flying])
         ways = self.ways(places)
         free = max((LEAST_WAY - np.ptp(ways)) / 2, FREE * np.ptp(ways))
         self.low, self.high = float(ways.min() - free), float(ways.max() + free)
@@ -88,7 +87,6 @@ class Side:
         course = np.array([math.cos(body.heading), math.sin(body.heading)]) @ self._ahead
         along = body.speed * math.cos(body.climb) * float(course)
         return math.atan2(body.rise * self.scales[1], along * self.scales[0])
-
 
     def radar_cut(self, fighter: Fighter, half_angle: float, reach: float) -> np.ndarray:
         """Returns the cut of a radar's cone with the plane of the view, between ground and top.

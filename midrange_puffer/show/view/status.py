@@ -223,7 +223,7 @@ def _draw_line(
     """Draws a fighter's line: its name, its missiles or its death, and the missiles inbound.
 
     Returns:
-        The left end of the room behind them [px].
+        The left end of the room behind them [px], in all lines the same.
     """
     if focus is not None and body.number == focus.fighter:
         canvas.box(line.inflate(-16, 0), mix(BRIGHT, 0.14, BOX), 3)
@@ -231,9 +231,10 @@ def _draw_line(
         canvas.box(pygame.Rect(line.x + 9, line.y + 5, 3, 8), STAR)
     colour = SIDE_COLOURS[body.side] if body.alive else FAINT
     canvas.text(callsign, (line.x + 16, line.centery), colour, SMALL, "midleft")
-    place = line.x + BARS, line.centery
+    place, inbound = (line.x + BARS, line.centery), line.x + INBOUND
     if isinstance(body, Contact):
-        canvas.text(contact_words(body), place, TEXT, SMALL, "midleft")
+        room = canvas.text(contact_words(body), place, TEXT, SMALL, "midleft")
+        inbound = max(inbound, room.right + 8)
     elif not body.alive:
         canvas.text(f"† {minutes(body.path.died or 0.0)}", place, FAINT, SMALL, "midleft")
     else:
@@ -243,9 +244,8 @@ def _draw_line(
             bar = pygame.Rect(line.x + BARS + BAR_STEP * index, line.y + 3, BAR_STEP - 2, ROW - 6)
             canvas.box(bar, shade, 1)
     if body.alive and (count := len(moment.inbound(body.number))):
-        canvas.text(f"{count} inbound", (line.x + INBOUND, line.centery), STAR, SMALL, "midleft")
-        return line.x + INBOUND + text_size(f"{count} inbound", SMALL)[0]
-    return line.x + INBOUND
+        canvas.text(f"{count} inbound", (inbound, line.centery), STAR, SMALL, "midleft")
+    return line.x + INBOUND + text_size("9 inbound", SMALL)[0]
 
 
 def _draw_instruments(

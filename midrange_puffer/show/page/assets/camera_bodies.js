@@ -20,6 +20,7 @@ const DARTS = { // of a missile, without and with its flame
   flame: [[-2.2, 0, 0], [-1, 0.2, 0], [-1, -0.1, 0.17], [-1, -0.1, -0.17]],
 };
 const CONE_RAYS = 32; // of a radar's cone; a multiple of 4
+const CEILING = 16_000; // m, where its rays end
 const [JET_SIZE, MISSILE_SIZE] = [15, 8]; // px
 
 const plus = (a, b, share = 1) => ({ x: a.x + b.x * share, y: a.y + b.y * share, z: a.z + b.z * share });
@@ -181,7 +182,7 @@ function drawDart3(camera, missile, state, hex, { solid }) {
   }
 }
 
-/** Draws the radar cones, of rays that end at the ground, and the clouds of chaff. */
+/** Draws the radar cones, of rays that end at the ground and at a ceiling, and the clouds of chaff. */
 function drawSensors3(camera) {
   const { states, context, colours: { seats } } = camera;
   for (const { number, side } of radarsShown(camera)) drawRadar3(camera, states[number], seats[side]);
@@ -207,8 +208,8 @@ function drawRadar3(camera, state, hex) {
   });
   const place = { x: state.x, y: state.y, z: state.z ?? 0 };
   const ends = rays.map((ray) => {
-    const reach = ray.z < 0 ? Math.min(radar.radar_range_nose, place.z / -ray.z) : radar.radar_range_nose;
-    return camera.near(plus(place, ray, reach));
+    const room = Math.max(ray.z > 0 ? CEILING - place.z : place.z, 0) / Math.abs(ray.z); // infinite if level
+    return camera.near(plus(place, ray, hasHeight ? Math.min(radar.radar_range_nose, room) : radar.radar_range_nose));
   });
   const apex = camera.near(place);
   ends.slice(1).forEach((end, i) => {

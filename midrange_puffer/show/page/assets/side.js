@@ -19,6 +19,7 @@ class SideView {
 
   draw(time) {
     const { canvas, fight } = this;
+    if (!canvas.clientHeight) return; // a low window hides it
     const heights = [...fight.fighters, ...fight.missiles]
       .map(({ entries: { z } }) => z.reduce((a, b) => (Number.isNaN(b) ? a : Math.max(a, b)), 0));
     this.top = 1000 * Math.ceil(Math.max(...heights) / 1000 + 0.2); // m
