@@ -44,7 +44,7 @@ KEYS = (
     ("Z", "your view with launch zones, or all that flies"),
     ("E", "the enemy's launch zones, too"),
     ("F", "afterwards: the truth, or what you knew"),  # with sensors
-    ("O", "the next harder opponent of the ladder; after the hardest the easiest"),
+    ("O", "the next harder opponent; after the hardest the easiest"),
     ("F5", "save a replay"),
     ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),

@@ -59,7 +59,10 @@ class Side:
         self._ahead = _direction(own, other)
         bodies = [body for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)]
         if whole:
-            places = np.vstack([body.trail() for body in bodies])
+            contacts = [body for body in moment.known if isinstance(body, Contact)]
+            tracks = [track[:, :2] for body in contacts for track in body.tracks]
+            known = np.array([own.place, *(body.place for body in contacts)])
+            places = np.vstack([known, *(body.trail() for body in bodies), *tracks])
         else:
             pair = own.number, other.number
             known = [body.place for body in moment.known if body.alive or body.number in pair]

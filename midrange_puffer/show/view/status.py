@@ -201,7 +201,11 @@ def _living(moment: Moment, side: int) -> int:
 
 
 def _score(moment: Moment) -> str:
-    return f"{_living(moment, 0)} : {_living(moment, 1)}"
+    """Returns the numbers of both sides' living in words; of contacts those with a track."""
+    counts = [str(_living(moment, side)) for side in range(2)]
+    for side in {body.side for body in moment.fighters if isinstance(body, Contact)}:
+        counts[side] += " tracked"
+    return " : ".join(counts)
 
 
 def _draw_side_name(canvas: Canvas, column: pygame.Rect, side: int, name: str) -> None:

@@ -213,7 +213,7 @@ function drawRadar3(camera, state, hex) {
   });
   const apex = camera.near(place);
   ends.slice(1).forEach((end, i) => {
-    veil.triangle(apex, ends[i], end, tint(hex, 0.03));
+    veil.triangle(apex, ends[i], end, tint(hex, 0.02));
     lines.line(ends[i], end, tint(hex, 0.35));
   });
   const drawn = hasHeight ? ends.filter((_, i) => i % (CONE_RAYS / 4) === 0) : [ends[0], ends.at(-1)];

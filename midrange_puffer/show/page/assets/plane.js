@@ -56,6 +56,11 @@ class Plane {
     return isTeam ? [chosen, ...fighters.filter((fighter) => fighter !== chosen)] : fighters;
   }
 
+  /** True if a missile's height and guidance are written: all are. */
+  names() {
+    return true;
+  }
+
   /** True if a fighter is drawn in full: in teams only the chosen one. */
   _isMain(fighter) {
     return !this.fight.isTeam || fighter.number === this.settings.fighter;

@@ -86,11 +86,11 @@ function drawWarnings(plane, own, warnings, enemy) {
 
 const GUIDED = { [ALONE]: "no support", [ACTIVE]: "active", [RELAYED]: "by a wingman" };
 
-/** Draws a ring around a missile with a lock; names guidance other than by its own fighter. */
-function drawGuidance(plane, missile, at) {
-  const { context, labels, colours: { lock, dim } } = plane;
-  const guided = guidedAt(missile, plane.time);
+/** Draws a ring around a missile with a lock; names guidance other than by its own fighter where the view has names. */
+function drawGuidance(view, missile, at) {
+  const { context, labels, colours: { lock, dim } } = view;
+  const guided = guidedAt(missile, view.time);
   if (guided === ACTIVE) drawDot(context, at, 9, "transparent", lock);
-  if (guided === SUPPORTED) return;
+  if (guided === SUPPORTED || !view.names(missile)) return;
   labels.beside(at, GUIDED[guided], { colour: guided === ACTIVE ? lock : dim, gap: 12, font: SMALL });
 }

@@ -176,20 +176,22 @@ class SideView {
     labels.reserve(at.x - 9, at.y - 9, 18, 18);
   }
 
-  /**
-   * Writes names and heights of fighters, and heights [km] of missiles in the air; in teams those of the pair, of the
-   * first one's missiles, and of those that fly at it.
-   */
+  /** True if a missile's height and guidance are written; in teams if it is of the first fighter or flies at it. */
+  names(missile) {
+    const { fight, time, pair: [own] } = this;
+    return !fight.isTeam || missile.owner === own || targetAt(missile, time) === own;
+  }
+
+  /** Writes names and heights of fighters, in teams of the pair, and heights [km] of missiles in the air. */
   _nameBodies() {
-    const { fight, time, labels, pair: [own], colours: { seats } } = this;
+    const { fight, time, labels, colours: { seats } } = this;
     for (const fighter of this._shown().filter((shown) => !fight.isContact(shown) && this._isMain(shown))) {
       const state = this.states[fighter.number];
       const text = `${fight.callsigns[fighter.number]}  ${formatKm(state.z)}`;
       labels.beside(this.place(state), text, { colour: seats[fighter.side], towards: [0, -1], gap: 18 });
     }
     for (const missile of fight.missiles) {
-      const concerns = !fight.isTeam || missile.owner === own || targetAt(missile, time) === own;
-      if (!concerns || phaseOf(missile, time) !== "flying") continue;
+      if (!this.names(missile) || phaseOf(missile, time) !== "flying") continue;
       const state = stateAt(missile, time);
       const colour = seats[fight.sideOf(missile.owner)];
       const height = (state.z / 1000).toFixed(1);
