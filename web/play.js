@@ -285,14 +285,8 @@ function drawCommands(time) {
   const [human] = session.humans;
   element("launch-line").hidden = human === undefined;
   const { sim } = session;
-  const isFlown = human !== undefined && !session.isOver;
-  element("orders").hidden = !isFlown || !(sim.isTeam || sim.hasSystems);
-  for (const id of ["aim", "change"]) element(id).hidden = !sim.isTeam;
-  element("radar").hidden = !sim.hasSilence;
-  element("chaff").hidden = !sim.hasChaff;
+  drawOrders(human);
   if (human === undefined) return false;
-  if (sim.isTeam) drawTeam(human);
-  if (sim.hasSystems) drawSystems(human);
   const { words, isGood } = aimOf(session, knownTo(human), human, time, tables.debrief.zones, lookout.hits);
   setText(element("launch-line"), words);
   element("trigger").classList.toggle("good", isGood);
@@ -302,28 +296,6 @@ function drawCommands(time) {
   setText(element("lever-words"), sim.hasHeight ? "climb ↕" : lever);
   setText(element("throttle-words"), lever);
   return isGood;
-}
-
-/** Shows the target of a human's fighter, and the fighter that the human may change to. */
-function drawTeam(human) {
-  const { fight: { callsigns }, sim } = session;
-  const { alive } = sim.read("fighter");
-  const target = session.targetOf(human);
-  const next = nextAfter(sim.membersOf(sim.sideOf(human)).filter((number) => alive[number]), human);
-  setText(element("aim"), target === undefined ? "No target" : `Target: ${callsigns[target]}`);
-  setText(element("change"), next === undefined || next === human ? `You fly ${callsigns[human]}` : `Fly ${callsigns[next]}`);
-  element("change").disabled = next === undefined || next === human;
-}
-
-/** Shows the state of a human's radar and chaff. */
-function drawSystems(human) {
-  const { sim } = session;
-  const { silent, chaff, cloud_end: end } = mapValues(sim.read("systems"), (values) => values[human]);
-  const left = (end - sim.read("engagement").time[0]) * sim.parameters.physics_dt;
-  setText(element("radar"), silent ? "Radar silent" : "Radar emits");
-  element("radar").setAttribute("aria-pressed", Boolean(silent));
-  setText(element("chaff"), `Chaff: ${chaff}${left > 0 ? `, cloud ${left.toFixed(1)} s` : " left"}`);
-  element("chaff").disabled = chaff === 0;
 }
 
 /**

@@ -167,10 +167,11 @@ def draw_side(
     _draw_grid(canvas, side)
     canvas.clip(pygame.Rect(side.area.left, area.top + 1, area.right - side.area.left, area.height))
     fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
-    for fighter in fighters if sensors else ():
-        if fighter.number in (focus.fighter, focus.foe):
-            _draw_radar(canvas, side, fighter, sensors)
-        draw_chaff(canvas, side, fighter)
+    if sensors is not None:
+        for fighter in fighters:
+            if fighter.number in (focus.fighter, focus.foe):
+                _draw_radar(canvas, side, fighter, sensors)
+            draw_chaff(canvas, side, fighter)
     for body in moment.known:
         foot = np.append(body.place, 0.0)
         canvas.line(side.to_screen([foot, body.point]), mix(SIDE_COLOURS[body.side], 0.4))
