@@ -23,7 +23,16 @@ COMPILER = need(
 NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 # Of the page's scripts those that need no page.
 WITHOUT_PAGE = (
-    *("data.js", "scenes.js", "knowledge.js", "types.js", "core.js", "teams.js", "shots.js"),
+    *(
+        "data.js",
+        "side.js",
+        "scenes.js",
+        "knowledge.js",
+        "types.js",
+        "core.js",
+        "teams.js",
+        "shots.js",
+    ),
     *("graph.js", "live.js", "kept.js", "aim.js", "warnings.js", "manoeuvres.js"),
     *("debrief.js", "ladder.js"),
     *("session.js", "replay_file.js", "coder.js", "link.js", "daily.js", "onnx.js"),

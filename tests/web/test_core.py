@@ -48,6 +48,8 @@ def fights(count: int) -> list[dict]:
             "start_range_max": low + 10_000,
             "ammunition": int(rng.integers(0, 7)),
         }
+        if is_blind and number % 2:
+            parameters |= SYSTEMS
         out.append({"pilots": (red, blue), "seed": number, "parameters": parameters})
     return out
 

@@ -3,14 +3,19 @@
 import math
 
 import numpy as np
+import pygame
 import pytest
 from web_page import COMPILER, NODE, Core
 
 from midrange_puffer.game.contacts import TRACKS, believed
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.shots import FlyOuts, flight_of, if_it_flies_on, surely
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.threats import advice, find_threats
+from midrange_puffer.show.view.moment import moment
+from midrange_puffer.show.view.side import Side
 
 pytestmark = [COMPILER, NODE]
 
@@ -163,6 +168,37 @@ def test_with_sensors_a_side_has_contacts_graphs_and_shots_as_in_the_package(cor
         sources.add(contact.source[-1])
     assert len(flown) > 4
     assert sources & set(TRACKS)
+
+
+def test_the_cut_of_a_radar_is_that_of_the_package(core):
+    """In views from the side, as the heading and climb of the fighter at the left change."""
+    sim = Simulation(1, 4, dimensions=3)
+    cuts, asked = [], []
+    for heading in np.linspace(-180, 180, 13):
+        for climb in (-70, -20, 0, 45):
+            sim.set_fighter(0, 0, x=1000, y=0, z=6000, heading_deg=heading, climb_deg=climb)
+            sim.set_fighter(0, 1, x=21_000, y=15_000, z=7000)
+            now = moment(Paths(sim))
+            side = Side(pygame.Rect(0, 0, 800, 200), now, 0)
+            own = now.fighters[0]
+            cuts.append(side.radar_cut(own, math.radians(60), 30_000.0))
+            state = {"x": 1000, "y": 0, "z": 6000, "heading": own.heading, "climb": own.climb}
+            asked.append({"state": state, "top": side.top})
+    found = core.run(
+        """
+        const radar = { radar_half_angle_deg: 60, radar_range_nose: 30000 };
+        const view = { ahead: { x: 0.8, y: 0.6 }, fight: { radar } };
+        answer(told.map(({ state, top }) => (
+          SideView.prototype._radarCut.call({ ...view, top }, state)
+            .map(({ x, y, z }) => [x, y, z]))));
+        """,
+        asked,
+    )
+    assert {len(cut) for cut in cuts} == {0, 63}
+    for path, cut in zip(found, cuts, strict=True):
+        assert len(path) == len(cut)
+        if path:
+            assert np.array(path) == pytest.approx(cut, abs=1.0)
 
 
 def test_shots_hit_as_those_of_the_package(flown):
