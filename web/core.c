@@ -122,7 +122,7 @@ MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width, int
     shape.levels[shape.heads - 1] = 1 + rows[targets][0];
     for (int32_t kind = 0; kind < kinds; kind++) {
       const int32_t *row = rows[kind];
-      shape.rows[kind] = (MrEntityRows){.rows = row[0], .features = row[1], .place = row[2], .each = row[0]};
+      shape.rows[kind] = (MrEntityRows){.rows = row[0], .features = row[1], .place = row[2], .per_fighter = row[0]};
     }
   }
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
