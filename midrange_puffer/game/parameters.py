@@ -199,6 +199,7 @@ def resolve(
                 f"{low} may be at most {high}"
             )
     if is_team(values):
+        _shorten_lines(values)
         _check_teams(values, teams)
     _check_sensors(values)
     if has_height(values):
@@ -241,6 +242,29 @@ def _check_type_names(values: dict[str, Any]) -> None:
                 raise ValueError(f"{row.name} = {values[row.name]!r}: {error}") from None
 
 
+# With the default spacing and start_range_min, the lines of sides up to this size cannot meet.
+_LONGEST_LINE = 8
+
+
+def _shorten_lines(values: dict[str, Any]) -> None:
+    """Scales the default spacing of larger sides, whose lines may meet, to whole metres.
+
+    Both lines together are then as long as those of `_LONGEST_LINE` against `_LONGEST_LINE`
+    fighters. A spacing of the user's own stays.
+    """
+    names = "start_spacing_min", "start_spacing_max"
+    if max(sizes := sizes_of(values)) <= _LONGEST_LINE or values[names[1]] < _most_spacing(values):
+        return
+    if all(values[name] == PARAMETERS[name].default for name in names):
+        for name in names:
+            values[name] = float(values[name] * 2 * (_LONGEST_LINE - 1) // (sum(sizes) - 2))
+
+
+def _most_spacing(values: Parameters) -> float:
+    """Returns the spacing at which the two lines may meet [m]."""
+    return 2 * values["start_range_min"] / (sum(sizes_of(values)) - 2)  # both are centred
+
+
 def _check_teams(values: Parameters, teams: bool) -> None:
     red, blue = sizes_of(values)
     sizes = f"red_size = {red}, blue_size = {blue}"
@@ -250,7 +274,7 @@ def _check_teams(values: Parameters, teams: bool) -> None:
             "fly"
         )
     spacing, least = values["start_spacing_max"], values["start_range_min"]
-    most = 2 * least / (red + blue - 2)  # both lines are centred, in any direction
+    most = _most_spacing(values)
     if spacing >= most:
         lowest = values["start_spacing_min"]
         lower = f"; start_spacing_min = {lowest:g} must be lower, too" if lowest >= most else ""

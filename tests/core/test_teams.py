@@ -15,8 +15,6 @@ EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
 
 
 def teams(sizes: tuple[int, int], num_envs: int = 1, **kwargs: float) -> Simulation:
-    if max(sizes) > 8:  # whose lines would meet by the default spacing
-        kwargs = {"start_spacing_min": 700, "start_spacing_max": 900} | kwargs
     return Simulation(num_envs=num_envs, red_size=sizes[0], blue_size=sizes[1], **kwargs)
 
 
@@ -37,6 +35,37 @@ def controls(sim: Simulation) -> np.ndarray:
 
 
 # Start
+
+
+@pytest.mark.parametrize("sizes", [(8, 8), (9, 9), (16, 1), (16, 16)])
+def test_lines_of_the_default_spacing_fit(sizes):
+    """Facing each other at any bearing, the ends of two lines are further apart than neighbours."""
+    sim = teams(sizes, 200, seed=5)
+    state, red = sim.fighters, slice(0, sizes[0])
+    places = np.stack([state["x"], state["y"]], axis=-1)
+    assert (
+        sum(
+            np.linalg.norm(places[:, line].mean(axis=1)[:, None] - places[:, line], axis=-1).max()
+            for line in (red, slice(sizes[0], None))
+        )
+        < sim.parameters["start_range_min"]
+    )
+    gaps = np.linalg.norm(np.diff(places[:, red], axis=1), axis=-1)
+    assert 900 < gaps.min() < gaps.max() < 4_000.1
+
+
+def test_only_a_default_spacing_of_large_sides_is_scaled():
+    """Sixteen on a side take 14/30 of it, so that the line is as long as one of eight."""
+    spacing = lambda **given: [  # noqa: E731
+        Simulation(**given).parameters[f"start_spacing_{end}"] for end in ("min", "max")
+    ]
+    assert spacing(red_size=16, blue_size=16) == [933, 1_866]
+    assert spacing(red_size=8, blue_size=8) == [2_000, 4_000]
+    assert spacing(red_size=12, blue_size=1) == [2_000, 4_000]  # they fit
+    far = {"start_range_min": 70_000, "start_range_max": 80_000}
+    assert spacing(red_size=16, blue_size=16, **far) == [2_000, 4_000]
+    with pytest.raises(ValueError, match=r"start_spacing_max = 2500: must be below 2000"):
+        spacing(red_size=16, blue_size=16, start_spacing_max=2_500)
 
 
 @EACH_SIZE
@@ -80,7 +109,10 @@ def test_the_first_fighters_start_as_in_one_against_one():
         ({"red_size": 2.5}, "must be a whole number"),
         ({"red_sise": 2}, "did you mean 'red_size'"),
         ({"start_spacing_max": 9000}, "start_spacing_max = 9000: must be below"),
-        ({"red_size": 16, "blue_size": 16}, r"be below 2000, .*; start_spacing_min = 2000 must be"),
+        (
+            {"red_size": 16, "blue_size": 16, "start_spacing_max": 5000},
+            r"2000, .*; start_spacing_min = 2000 must",
+        ),
         ({"observation": "stg"}, "must be default for teams"),
         ({"red": ["agent"]}, "red_size is 8"),
         ({"red": ["agent"] * 7 + ["asce"]}, "did you mean 'ace'"),
