@@ -26,6 +26,7 @@ from midrange_puffer.game.parameters import (
     OPTIONS,
     PARAMETERS,
     RULES_VERSION,
+    SIDE,
     Parameters,
     check,
     checked_agents,
@@ -53,6 +54,7 @@ VERSION = 1
 # Options of the environment that determine a policy's shape. For files that are older than an
 # option its default is used.
 SHAPING = ("observation", "action_mode", "order_decisions", "agents")
+SHARING = "parameter_sharing"  # a setting of [policy]
 # Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
 ENV_KEYS = {*OPTIONS, *PARAMETERS}
@@ -239,6 +241,9 @@ def check_entries(path: Path, entries: object) -> dict[str, Any]:
         checked_agents(env["agents"], env["action_mode"], game)
     except ValueError as error:
         raise CheckpointError(f"{path}: its env.{error}") from None
+    if env["agents"] == SIDE and entries["policy_name"] in PACKAGED:
+        # Commanders that are older than this setting have weights for each fighter.
+        entries["policy"] = {SHARING: False} | entries["policy"]
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
     return entries
 

@@ -13,6 +13,8 @@ from torch.nn import functional
 from midrange_puffer import _core, _learner
 from midrange_puffer.game.observation import OWN_ALIVE, enemies_of, spaces_of
 from midrange_puffer.policies.actors import judge
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import save_model
 from midrange_puffer.policies.native import FrozenNetwork, flat_copy, make_network, reason_against
 from midrange_puffer.policies.networks import Policy, make_policy, policy_class
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
@@ -223,3 +225,22 @@ def test_c_refuses_networks_that_are_no_commanders(wrong, message):
     assert _learner.Network(**right).heads == 6
     with pytest.raises(ValueError, match=message):
         _learner.Network(**right | wrong)
+
+
+def test_a_commander_older_than_the_setting_has_weights_of_its_own_for_each_fighter(tmp_path):
+    policy = make(2, parameter_sharing=False)
+    env = {"red_size": 2, "blue_size": 2, "observation": "default", "opponent": "ace"}
+    config = {
+        "base": {"rnn_name": None},
+        "rnn": {},
+        "policy": {"hidden_size": 32, "entity_size": 16},  # without parameter_sharing
+        "env": env | {"action_mode": "orders", "order_decisions": 4, "agents": "side"},
+    }
+    path = tmp_path / "old.pt"
+    save_model(path, config, policy.state_dict(), 0)
+    assert "parameter_sharing" not in torch.load(path, weights_only=True)["policy"]
+    loaded, entries = load_policy(path)
+    assert entries["policy"]["parameter_sharing"] is False
+    seen = observe(policy, 20)
+    for logits, wanted in zip(loaded(seen)[0], policy(seen)[0], strict=True):
+        assert torch.equal(logits, wanted)
