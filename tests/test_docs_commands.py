@@ -89,6 +89,7 @@ NOT_RUN = {
         "test_page_height.py, test_view_height.py, test_height_plot.py, "
         "tests/replays/test_acmi_height.py"
     ),
+    "--env.subordinates": "a model of agents = subordinate: tests/policies/test_subordinates.py",
     "--env.types": "a model of a game with height: tests/train/test_height_training.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
     "puffer serve": "open until clients have flown: tests/commands/test_serve_command.py",

@@ -13,12 +13,17 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.key import Value
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.config.sections import ExperienceBufferConfig
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.critic_views import OWN_CRITIC, critic_view
+from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import (
     FIGHTER,
     OBSERVED,
     PARAMETERS,
+    POOL,
     SELF,
+    SIDE,
+    SUBORDINATE,
     checked_agents,
     is_team,
     observed,
@@ -27,7 +32,7 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.names import suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
-from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGED, short_name
+from midrange_puffer.policies.own_code import ATTENTION, MIDRANGE, PACKAGE, PACKAGED, short_name
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -123,38 +128,90 @@ def check_observations(config: Config) -> None:
 
 
 def check_agents(config: Config) -> None:
-    """Checks that a commander can command in every stage.
+    """Checks that a commander or a subordinate can fly in every stage.
 
     Raises:
         ConfigError: There are no orders or no such sides, the sides change, the critic or the
-            reward is one of fighters.
+            reward is one of fighters, or the subordinates cannot fly.
     """
-    if config.env.agents == FIGHTER:
-        return
+    agents = config.env.agents
     for stage in (None, *stage_names(config)):
         part = config if stage is None else stage_config(config, stage)
         where = "" if stage is None else f"[{STAGE}{stage}] "
         try:
             checked_agents(part.env.agents, part.env.action_mode, part.env)
+            _check_subordinates(part)
         except ValueError as error:
             raise ConfigError(f"{where}env.{error}") from None
-        (size, _), (wanted, _) = sizes_of(part.env), sizes_of(config.env)
-        if size != wanted:
+        size, wanted = sizes_of(part.env), sizes_of(config.env)
+        if agents == SIDE and size != wanted:
             raise ConfigError(
-                f"{where}env.red_size = {size}: the commander of [env] is of {wanted} fighters, "
-                f"and commands no other number"
+                f"{where}env.red_size = {size[0]}: the commander of [env] is of {wanted[0]} "
+                f"fighters, and commands no other number"
             )
-    where = f"env.agents = {config.env.agents}: "
+    if agents == FIGHTER:
+        return
+    where = f"env.agents = {agents}: "
     if config.train.critic != OWN_CRITIC:
-        raise ConfigError(
-            f"train.critic = {config.train.critic}: a commander ({where[:-2]}) sees its side "
-            f"already; must be {OWN_CRITIC}"
+        reason = (
+            f"a commander ({where[:-2]}) sees its side already"
+            if agents == SIDE
+            else f"{where[:-2]} has none"
         )
+        raise ConfigError(f"train.critic = {config.train.critic}: {reason}; must be {OWN_CRITIC}")
+    if agents == SUBORDINATE:
+        _check_is_subordinate(config)
     if config.base.env_class != MIDRANGE:
         raise ConfigError(
             f"{where}the reward of {short_name(config.base.env_class)} pays fighters; must be "
             f"{FIGHTER}"
         )
+
+
+def _check_subordinates(config: Config) -> None:
+    """Checks that env.subordinates can fly by the agents' orders.
+
+    Raises:
+        ValueError: They cannot, or their file cannot be used.
+    """
+    if not config.env.subordinates:
+        return
+    from midrange_puffer.policies.loading import load_subordinate
+
+    observation = observed(config.env.observation, config.env)
+    features = len(features_of(observation, *sizes_of(config.env)))
+    try:
+        load_subordinate(config.env.subordinates, config.env.action_mode, observation, features)
+    except UsageError as error:
+        raise ValueError(error) from None
+
+
+def _check_is_subordinate(config: Config) -> None:
+    """Checks the rest of a run that trains a subordinate, which cannot fly without orders.
+
+    Raises:
+        ConfigError: Its policy is no MLP of the package, or something would fly it by itself.
+    """
+    where = f"env.agents = {SUBORDINATE}"
+    base = config.base
+    for name, value, wanted in (
+        ("base.policy_name", short_name(base.policy_name), PACKAGE),
+        ("base.rnn_name", base.rnn_name, None),
+        ("league.interval", config.league.interval, 0),
+    ):
+        if value != wanted:
+            raise ConfigError(f"{name} = {value}: must be {wanted} with {where}")
+    if config.train.replay_interval not in (0, "auto"):
+        raise ConfigError(
+            f"train.replay_interval = {config.train.replay_interval}: {where} flies by orders "
+            "only; must be 0"
+        )
+    for part in run_configs(config):
+        if POOL in parse_mix(part.env.opponent):
+            raise ConfigError(
+                f"env.opponent = {part.env.opponent}: {where} cannot be an opponent; must be "
+                f"without {POOL}"
+            )
 
 
 def check_critic(config: Config) -> None:

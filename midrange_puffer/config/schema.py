@@ -60,7 +60,7 @@ RETIRED = ("env.pilot_turn_loss",)
 
 # Keys that hold for the whole run and cannot change with a stage, by section.
 RUN_KEYS = {
-    "env": frozenset({"observation", "action_mode", "agents", "sensing"}),
+    "env": frozenset({"observation", "action_mode", "agents", "sensing", "subordinates"}),
     "train": frozenset(
         {
             "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir",

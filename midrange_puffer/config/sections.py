@@ -33,6 +33,7 @@ class EnvConfig(Section[Any]):
     observation = Entry[str]()
     action_mode = Entry[str]()
     agents = Entry[str]()
+    subordinates = Entry[str]()
     sensing = Entry[str]()
     red_size = Entry[int]()
     blue_size = Entry[int]()

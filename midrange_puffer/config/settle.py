@@ -37,6 +37,7 @@ from midrange_puffer.game.parameters import (
     POOL,
     RADAR,
     SENSOR_PILOTS,
+    SUBORDINATE,
     WING_PILOTS,
     blindness,
     has_height,
@@ -156,7 +157,10 @@ def _settle_update(config: Config, machine: Machine) -> Config:
     agents = _count_agents(config, "[env]")
     config = _settle_batch(config, agents)
     train = config.train
-    if train.replay_interval == "auto":
+    if train.replay_interval == "auto" and config.env.agents == SUBORDINATE:
+        reason = f"agents = {SUBORDINATE}, which flies by orders only"
+        config = config.replaced("train", reason, replay_interval=0)
+    elif train.replay_interval == "auto":
         updates = train.total_timesteps / (train.batch_size * machine.ranks)
         reason = f"{REPLAY_SETS} sets of replays in {updates:.0f} updates"
         interval = math.ceil(updates / REPLAY_SETS)

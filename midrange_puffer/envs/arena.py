@@ -43,6 +43,7 @@ from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
+    from midrange_puffer.policies.subordinate import Subordinate
 
 RENDER_MODES = ("human", "rgb_array")
 VIEWER = "midrange_puffer.show.view.env_view"
@@ -167,6 +168,7 @@ class Arguments:
     isa: str
     threads: int
     parameters: Mapping[str, object]
+    subordinates: str | Path = ""
 
 
 class Arena:
@@ -216,6 +218,9 @@ class Arena:
         self.levels = None
         if self.action_mode != CONTINUOUS:
             self.levels = levels_of(self._features, self.action_mode)
+        self._subordinate = None
+        if given.subordinates:
+            self._subordinate = self._load_subordinate(given.subordinates)
         # A copy, because a space has its own random numbers.
         spaces = spaces_of(self.observation, self.action_mode, *self._sizes, given.order_decisions)
         self.spaces = copy.deepcopy(spaces)
@@ -234,6 +239,14 @@ class Arena:
             view = importlib.import_module(VIEWER).EnvView
             self.view: Any = view(self.groups[0], self._seeds()[0], self.render_mode == "human")
             self.groups[0].watch = self.view.follow
+
+    def _load_subordinate(self, path: str | Path) -> "Subordinate":
+        """Returns what flies the agents' fighters by their orders."""
+        from midrange_puffer.policies.loading import load_subordinate
+
+        return load_subordinate(
+            path, self.action_mode, self.observation, self._features, self._threads
+        )
 
     def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
         """Returns a group for each kind of opponent, with its share of the engagements."""
@@ -264,7 +277,7 @@ class Arena:
 
     def _acts(self) -> Acts:
         """Returns how the agents act, for a group."""
-        return Acts(self.action_mode, self.order_decisions, not self.auto_reset)
+        return Acts(self.action_mode, self.order_decisions, not self.auto_reset, self._subordinate)
 
     def _make_core(
         self,

@@ -285,7 +285,7 @@ class FlownGroup(Group):
     def _decide(self, actions: np.ndarray) -> None:
         """Makes one decision with the agents' actions and the crews' controls."""
         own = self._controls_of_all[:, self._own]
-        own[:] = self._controls(actions).reshape(own.shape)
+        own[:] = self.controls(actions).reshape(own.shape)
         for flight in self._flights:
             flight.act(self._results[0], self._controls_of_all)
             commands = self._controls_of_all[:, flight.columns]

@@ -4,12 +4,13 @@ Groups against models, functions or a pool are in crews.py.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import DISCRETE, ORDERS, controls
+from midrange_puffer.game.actions import DISCRETE, ORDERS
+from midrange_puffer.game.actions import controls as controls_of_levels
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -20,6 +21,9 @@ from midrange_puffer.game.parameters import (
     most_decisions,
 )
 from midrange_puffer.game.records import summary
+
+if TYPE_CHECKING:
+    from midrange_puffer.policies.subordinate import Subordinate
 
 RAW = np.dtype((np.void, _core.RECORD.itemsize))  # opaque, so that numpy copies records, not fields
 
@@ -113,11 +117,13 @@ class Acts(NamedTuple):
         mode: one of `ACTION_MODES`.
         order_decisions: number of decisions for which an order is flown; 0: actions are no orders.
         stops: True if a step ends with the engagement, where the next one does not start by itself.
+        subordinate: flies the fighters by the agents' orders; None: the scripted courses are flown.
     """
 
     mode: str
     order_decisions: int = 0
     stops: bool = False
+    subordinate: "Subordinate | None" = None
 
 
 class Frame:
@@ -254,24 +260,26 @@ class Group:
     def _decide(self, actions: np.ndarray) -> None:
         """Makes one decision."""
         if self._acts.mode == DISCRETE:
-            chosen = self._controls(actions[: self._per_env]) if self.watch else None
+            chosen = self.controls(actions[: self._per_env]) if self.watch else None
             self.core.step(actions, *self._outputs, *self.states)
         else:
-            chosen = self._controls(actions)
+            chosen = self.controls(actions)
             self.core.step_continuous(chosen, *self._outputs, *self.states)
         self._show(chosen)
 
-    def _controls(self, actions: np.ndarray) -> np.ndarray:
+    def controls(self, actions: np.ndarray) -> np.ndarray:
         """Returns the core's controls for actions."""
         if self._acts.mode == ORDERS:
-            return self._carried_out(actions)
+            if self._acts.subordinate:
+                return self._acts.subordinate.act(self._outputs.observations, actions)
+            return self.carried_out(actions)
         if self._acts.mode == DISCRETE:
-            return controls(actions, self._game_controls, self._is_team)
+            return controls_of_levels(actions, self._game_controls, self._is_team)
         # In teams fire above 1 would choose a target, which continuous actions cannot.
         return np.minimum(actions, self._game_controls.highest) if self._is_team else actions
 
-    def _carried_out(self, orders: np.ndarray) -> np.ndarray:
-        """Returns the agents' controls, by which they follow orders [agents, heads]."""
+    def carried_out(self, orders: np.ndarray) -> np.ndarray:
+        """Returns the agents' controls by the scripted courses of orders [agents, heads]."""
         core = self.core
         if self._levels is None:
             shape = core.num_envs, core.fighters, core.controls

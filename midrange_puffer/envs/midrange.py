@@ -8,6 +8,7 @@ import numpy as np
 
 from midrange_puffer.envs.arena import RENDER_MODES, Arena, Arguments, documented
 from midrange_puffer.envs.critic_rows import CriticRows
+from midrange_puffer.envs.given_orders import GivenOrders
 from midrange_puffer.envs.groups import Buffers, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.sides import Sides
@@ -18,7 +19,9 @@ from midrange_puffer.game.parameters import (
     FIGHTER,
     OPTIONS,
     SIDE,
+    SUBORDINATE,
     checked_agents,
+    checked_order_reward,
     checked_seed,
     is_team,
     sizes_of,
@@ -47,9 +50,14 @@ if TYPE_CHECKING:
     critic='"own"; "side" or "truth" for a trainer with a central critic: each row of the '
     "observations is longer, by what only the critic sees (game/critic_views.py). "
     "`single_observation_space` is then that of these rows.",
-    agents='"fighter", or "side" with action_mode = "orders" in teams: an agent is a side, which '
+    agents='"fighter"; "side" with action_mode = "orders" in teams: an agent is a side, which '
     "observes what each of its fighters does, one after another, and gives each an order. Its "
-    "reward is the mean over its fighters.",
+    'reward is the mean over its fighters. Or "subordinate": a fighter that is given orders, drawn '
+    "at random; its observation ends with the order (docs/orders.md).",
+    order_reward='with agents = "subordinate": what a decision costs whose controls are the '
+    "opposite of those of the order's scripted course.",
+    subordinates='with action_mode = "orders": the model file of a policy of agents = '
+    '"subordinate", which flies the fighters by the agents\' orders; "": the scripted courses.',
     render_mode='"human": `render` shows engagement 0 in a window; "rgb_array": it returns a '
     "picture; None: nothing is rendered.",
     parameters="rows of csrc/params.h, and of a subclass the arguments of its `own_reward`.",
@@ -105,6 +113,8 @@ class Midrange(pufferlib.PufferEnv):
         * `score_vs_<pilot>`, `win_vs_<pilot>`; `score_vs_<name>`, `win_vs_<name>` for models and
           functions by their short names (`mix.short_names`); score_vs_pool, and
           `pool/<name of a member>`, the score against this member; draw_vs_self;
+        * order_distance, with agents = "subordinate": how far the controls were from the scripted
+          courses, from 0 to 1; a mean for each info;
         * `own/<name>`: the figures that a subclass gives to `log`, a mean for each call.
     """
 
@@ -153,24 +163,31 @@ class Midrange(pufferlib.PufferEnv):
         critic: str = OWN_CRITIC,
         order_decisions: int = OPTIONS["order_decisions"].default,
         agents: str = OPTIONS["agents"].default,
+        order_reward: float = OPTIONS["order_reward"].default,
+        subordinates: str | Path = OPTIONS["subordinates"].default,
         **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
         given = Arguments(
             type(self), num_envs, opponent, seat, observation, action_mode,
             order_decisions, render_mode, isa,
-            threads, parameters,
+            threads, parameters, subordinates,
         )  # fmt: skip
         self._arena = arena = Arena(given, checked_seed(seed), pool)
-        self.num_envs, self.num_agents = arena.num_envs, arena.agents
+        self._face: Arena | Sides | GivenOrders = arena  # the agents as they act
         self._sides = None
-        if checked_agents(agents, arena.action_mode, arena.parameters) > 1:
-            self._sides = self._commanders(critic)
-            self.num_agents = self._sides.agents
+        commanded = checked_agents(agents, arena.action_mode, arena.parameters)
+        if agents != FIGHTER:
+            self._check_fighters_own(agents, critic, pool)
+        if commanded > 1:
+            self._face = self._sides = Sides(arena)
+        elif agents == SUBORDINATE:
+            self._face = GivenOrders(arena, checked_order_reward(order_reward))
+        self.num_envs, self.num_agents = arena.num_envs, self._face.agents
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode
         self.order_decisions = arena.order_decisions
-        spaces = self._sides.spaces if self._sides else arena.spaces
+        spaces = self._face.spaces
         self.single_observation_space = spaces.single_observation_space
         view = critic_view(critic, arena.observation, arena.parameters)
         if view is not None:
@@ -185,7 +202,7 @@ class Midrange(pufferlib.PufferEnv):
             seen = self._critic_rows.observations
         self.final_observations = np.zeros_like(seen) if self.reward_features else None
         results = seen, self.rewards, self.terminals, self.truncations
-        (self._sides or arena).bind(Buffers(*results, self.final_observations))
+        self._face.bind(Buffers(*results, self.final_observations))
         features = features_of(self.observation, *sizes_of(self.parameters))
         self._own_alive = [feature.name for feature in features].index("own_alive")
         self._is_team = is_team(self.parameters) and not self._sides
@@ -195,23 +212,26 @@ class Midrange(pufferlib.PufferEnv):
         self._steps, self._started = 0, False
         self._own_figures: dict[str, list[float]] = {}
 
-    def _commanders(self, critic: str) -> Sides:
-        """Returns the agents as sides.
+    def _check_fighters_own(self, agents: str, critic: str, pool: str | Path | None) -> None:
+        """Checks that agents which are no fighters have nothing that only those can have.
 
         Raises:
-            ValueError: A commander cannot have this critic, or this reward.
+            ValueError: They have this critic, this reward, or a pool.
         """
         if critic != OWN_CRITIC:
-            raise ValueError(
-                f"critic = {critic!r}: a commander (agents = {SIDE}) sees its side already; must "
-                f"be {OWN_CRITIC}"
+            reason = (
+                f"a commander (agents = {SIDE}) sees its side already"
+                if agents == SIDE
+                else f"agents = {agents}"
             )
+            raise ValueError(f"critic = {critic!r}: {reason}; must be {OWN_CRITIC}")
         if self._has_own_reward():
             raise ValueError(
-                f"agents = {SIDE}: {type(self).__name__}.own_reward pays fighters; must be "
+                f"agents = {agents}: {type(self).__name__}.own_reward pays fighters; must be "
                 f"{FIGHTER}"
             )
-        return Sides(self._arena)
+        if agents == SUBORDINATE and pool is not None:
+            raise ValueError(f"pool = {str(pool)!r}: agents = {agents} cannot be opponents")
 
     @property
     def alive(self) -> np.ndarray:
@@ -308,7 +328,7 @@ class Midrange(pufferlib.PufferEnv):
         """
         seed = self._arena.seed if seed is None else checked_seed(seed)
         infos = self._take_infos()
-        (self._sides or self._arena).restart(seed)
+        self._face.restart(seed)
         self._steps, self._started = 0, True
         if self._critic_rows:
             self._critic_rows.write()
@@ -360,11 +380,11 @@ class Midrange(pufferlib.PufferEnv):
             from midrange_puffer.gymnasium_import import gymnasium
 
             raise gymnasium.error.ResetNeeded("reset() before step()")
-        levels = (self._sides or self._arena).levels if self.checks_levels else None
+        levels = self._face.levels if self.checks_levels else None
         actions = as_actions(actions, self.actions, levels=levels)
         if self._own_reward:
             self._own_reward.begin()
-        (self._sides or self._arena).fly(actions)
+        self._face.fly(actions)
         if self._critic_rows:
             self._critic_rows.write()
         if self._is_team:
@@ -380,12 +400,14 @@ class Midrange(pufferlib.PufferEnv):
                 # PufferLib averages each list, so there must be no empty one.
                 if len(values):
                     lists.setdefault(key, []).extend(values.astype(float).tolist())
+        if isinstance(self._face, GivenOrders):
+            lists |= self._face.take_figures()
         lists |= self._own_figures
         self._own_figures = {}
         return [lists] if lists else []
 
     def state_hash(self) -> int:
-        """Returns a 64-bit hash of all that the future depends on, except crews' states."""
+        """Returns a 64-bit hash of all that the future depends on, except crews and orders."""
         hashes = [group.core.state_hash() for group in self._groups]
         if len(hashes) == 1:
             return hashes[0]

@@ -69,6 +69,21 @@ def checked_order_decisions(order_decisions: int, action_mode: str) -> int:
     return 0
 
 
+def checked_order_reward(order_reward: float) -> float:
+    """Returns the cost of a decision against an order.
+
+    Raises:
+        ValueError: It is not a number in its range.
+    """
+    option, number = OPTIONS["order_reward"], finite(order_reward)
+    low, high = option.minimum or 0, option.maximum or 0
+    if number is None or not low <= number <= high:
+        raise ValueError(
+            f"order_reward = {order_reward!r}: must be a number from {low:g} to {high:g}"
+        )
+    return number
+
+
 def checked_seed(seed: int) -> int:
     """Returns the seed as an int.
 

@@ -4,7 +4,7 @@ import math
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.actions import ORDERS, Controls, controls_in
+from midrange_puffer.game.actions import DISCRETE, ORDERS, Controls, controls_in
 from midrange_puffer.game.arguments import checked_choice
 from midrange_puffer.game.parameter_table import (
     FIGHT,
@@ -14,6 +14,8 @@ from midrange_puffer.game.parameter_table import (
     PARAMETERS,
     RADAR,
     SEATS,
+    SIDE,
+    SUBORDINATE,
     Parameters,
 )
 from midrange_puffer.game.pilots import PILOTS, SENSOR_PILOTS, WING_PILOTS
@@ -63,6 +65,13 @@ def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int
     """
     if checked_choice("agents", agents) == FIGHTER:
         return 1
+    if agents == SUBORDINATE:
+        if action_mode != DISCRETE:
+            raise ValueError(
+                f"agents = {agents}: it flies by levels, and this is action_mode = {action_mode}; "
+                f"must be {FIGHTER}, or with action_mode = {DISCRETE}"
+            )
+        return 1
     if action_mode != ORDERS:
         raise ValueError(
             f"agents = {agents}: a commander gives orders, and this is action_mode = "
@@ -79,7 +88,7 @@ def checked_agents(agents: str, action_mode: str, parameters: Parameters) -> int
 
 def dies_alone(env: Parameters) -> bool:
     """True if an agent is a fighter of a team, which may be dead while its side fights on."""
-    return is_team(env) and env.get("agents", FIGHTER) == FIGHTER
+    return is_team(env) and env.get("agents", FIGHTER) != SIDE
 
 
 def loadouts_of(parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -18,7 +18,7 @@ from midrange_puffer.game.actions import (
     Controls,
     controls_in,
 )
-from midrange_puffer.game.orders import Heads, heads_in
+from midrange_puffer.game.orders import TARGET, Heads, heads_in
 from midrange_puffer.game.parameters import (
     ESCORT,
     FIGHT,
@@ -242,6 +242,54 @@ def order_heads_of(features: int) -> Heads:
     return heads_in(senses, side, side, controls.dimensions, controls.systems)
 
 
+_MISSILES = ("inbound", "seeker")  # rows of missiles that fly at the fighter, the first is urgent
+_AHEAD = 1  # of an enemy's row: the cosine of the angle off the nose, beside `present`
+
+
+def _rows_of_orders(features: int) -> tuple[Rows, ...]:
+    """Returns the rows of a team's observation of which an order may speak: () in others."""
+    rows = rows_of(features)
+    return tuple(row for row in rows if row.kind == ENEMY or row.kind in _MISSILES)
+
+
+def order_width(features: int) -> int:
+    """Returns the number of features of `order_features` in a game, by that of its observation."""
+    heads = order_heads_of(features)
+    levels = sum(len(words) for head, words in heads.items() if head != TARGET)
+    return levels + sum(row.features for row in _rows_of_orders(features))
+
+
+def order_features(orders: np.ndarray, observations: np.ndarray) -> np.ndarray:
+    """Returns orders as features of subordinates, float32 [n, order_width].
+
+    They are a 1 for the level of each head but the target, and 0 for the others; in teams then the
+    observation's row of the target, and that of the first missile that flies at the fighter. They
+    do not depend on the sizes of the sides.
+
+    Args:
+        orders: int [n, heads].
+        observations: float32 [n, features].
+    """
+    count, features = observations.shape
+    parts = [
+        orders[:, head, None] == np.arange(len(words))
+        for head, (name, words) in enumerate(order_heads_of(features).items())
+        if name != TARGET
+    ]
+    for rows in _rows_of_orders(features):
+        end = rows.place + rows.rows * rows.features
+        block = observations[:, rows.place : end].reshape(count, rows.rows, rows.features)
+        chosen = np.zeros(count, int)
+        if rows.kind == ENEMY:
+            is_there = block[:, :, 0] > 0
+            nose = np.where(is_there, block[:, :, _AHEAD], -np.inf).argmax(axis=1)
+            named = np.clip(orders[:, -1] - 1, 0, rows.rows - 1)
+            is_named = (orders[:, -1] > 0) & is_there[np.arange(count), named]
+            chosen = np.where(is_named, named, nose)
+        parts.append(block[np.arange(count), chosen])
+    return np.concatenate(parts, axis=1).astype(np.float32)
+
+
 def levels_of(features: int, action_mode: str = DISCRETE) -> dict[str, int]:
     """Returns the number of levels of each head of an action, by the head's name.
 
@@ -396,12 +444,14 @@ class Spaces:
     Attributes:
         order_decisions: decisions for which an order is flown; 0 if actions are no orders.
         fighters: number of fighters that the agent commands; 1: it is a fighter.
+        order_features: number of features, the last ones, of the order that a subordinate is given.
     """
 
     single_observation_space: "gymnasium.spaces.Box"
     single_action_space: "gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box"
     order_decisions: int = 0
     fighters: int = 1
+    order_features: int = 0
 
 
 @cache
@@ -412,11 +462,13 @@ def spaces_of(
     blue_size: int = 1,
     order_decisions: int = OPTIONS["order_decisions"].default,
     fighters: int = 1,
+    is_subordinate: bool = False,
 ) -> Spaces:
     """Returns the spaces of an agent with this observation and action mode, for these team sizes.
 
     `order_decisions` counts with the action mode "orders" only. An agent that commands `fighters`
-    observes what each of them does, and gives each an order, one after another.
+    observes what each of them does, and gives each an order, one after another. A subordinate
+    observes the order that it is given after what a fighter does.
 
     Raises:
         KeyError: There is no such observation or action mode.
@@ -432,9 +484,12 @@ def spaces_of(
         ),
         ORDERS: lambda: multi([*levels_of(features, ORDERS).values()] * fighters),
     }
+    order_features = order_width(features) if is_subordinate else 0
+    width = features * fighters + order_features
     return Spaces(
-        gymnasium.spaces.Box(-1.0, 1.0, (features * fighters,), dtype=np.float32),
+        gymnasium.spaces.Box(-1.0, 1.0, (width,), dtype=np.float32),
         actions[action_mode](),
         order_decisions if action_mode == ORDERS else 0,
         fighters,
+        order_features,
     )

@@ -63,6 +63,9 @@ NONE = ""  # the words of a fighter without an order
 DEFAULTS = {PERMISSION: "hold", LEVEL: "level", SYSTEMS: "emit", TARGET: NOSE}
 # A row of commands has an order if its first number is at least this, beyond every control.
 _MARK = 16
+# If a subordinate flies the order, each number is its control plus this for each level from 1 on.
+# Its controls are multiples of 1/4 below 32, so that float32 holds the sum.
+_FLOWN = 64
 
 Heads = Mapping[str, tuple[str, ...]]  # the words of each head's levels, by its name
 
@@ -179,18 +182,22 @@ def in_words(levels: Sequence[int], heads: Heads) -> str:
     return " ".join(word for word in words if word not in (NOSE, DEFAULTS[SYSTEMS]))
 
 
-def as_commands(orders: np.ndarray) -> np.ndarray:
+def as_commands(orders: np.ndarray, controls: np.ndarray | None = None) -> np.ndarray:
     """Returns orders in the place of controls, until `carry_out` replaces them.
 
     A row of an order begins with its first level and a mark beyond all controls.
 
     Args:
         orders: int [n, heads].
+        controls: the controls by which a subordinate follows them, float32 [n, controls]; None:
+            the scripted courses are flown.
 
     Returns:
         float32 [n, controls].
     """
     commands = np.array(orders, np.float32)
+    if controls is not None:
+        return controls + _FLOWN * (1 + commands)
     commands[:, 0] += _MARK
     return commands
 
@@ -206,7 +213,19 @@ def orders_in(commands: np.ndarray) -> np.ndarray:
     levels = np.full(commands.shape, -1, np.int32)
     levels[given] = commands[given]
     levels[..., 0][given] -= _MARK
+    flown = _are_flown(commands)
+    levels[flown] = _levels_flown(commands[flown])
     return levels
+
+
+def _are_flown(commands: np.ndarray) -> np.ndarray:
+    """True for rows of commands that have an order with the controls of a subordinate."""
+    return commands[..., 0] >= _FLOWN / 2
+
+
+def _levels_flown(commands: np.ndarray) -> np.ndarray:
+    """Returns the levels of orders with the controls of a subordinate."""
+    return np.rint(commands / _FLOWN) - 1
 
 
 def carry_out(
@@ -219,6 +238,8 @@ def carry_out(
         commands: float32 [num_envs, n, controls], changed in place.
         fighters: the numbers of the n fighters; None: all.
     """
+    flown = _are_flown(commands)
+    commands[flown] -= _FLOWN * (1 + _levels_flown(commands[flown]))
     given = are_orders(commands)
     if not given.any():
         return

@@ -40,8 +40,8 @@ class Option:
     kind: type
     default: Any  # a value of this kind
     meaning: str
-    minimum: int | None = None
-    maximum: int | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -81,7 +81,7 @@ OBSERVED: tuple[str, ...] = (
     *("sensing", "red_size", "blue_size", "dimensions", "mission", "emission_control", "chaff"),
     *(row.name for row in LOADOUTS),
 )
-FIGHTER, SIDE = AGENTS = ("fighter", "side")  # values of `agents`
+FIGHTER, SIDE, SUBORDINATE = AGENTS = ("fighter", "side", "subordinate")  # values of `agents`
 FULL, RADAR = "full", "radar"  # values of `sensing`; RADAR is also an observation
 FIGHT, LINE, ESCORT = PARAMETERS["mission"].choices
 OFF, ON = PARAMETERS["emission_control"].choices
@@ -133,9 +133,26 @@ OPTIONS: dict[str, Option] = {
             "agents",
             str,
             FIGHTER,
-            "with action_mode = orders in teams: an agent is a fighter, or a side: a commander "
-            "that gives orders to all of its fighters",
+            "an agent is a fighter; with action_mode = orders in teams a side: a commander that "
+            "gives orders to all of its fighters; or a subordinate: a fighter that is given "
+            "orders, drawn at random, observes them and flies by controls of its own",
             choices=AGENTS,
+        ),
+        Option(
+            "order_reward",
+            float,
+            0.1,
+            "with agents = subordinate: what a decision costs whose controls are the opposite of "
+            "those by which a scripted pilot would follow the order",
+            0,
+            1,
+        ),
+        Option(
+            "subordinates",
+            str,
+            "",
+            "with action_mode = orders: the model file of a policy of agents = subordinate, which "
+            "flies the fighters by the agents' orders; empty: the scripted courses fly them",
         ),
     )
 }

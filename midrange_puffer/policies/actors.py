@@ -1,7 +1,7 @@
 """The actor heads of a policy, and the actions drawn from their output."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -24,6 +24,17 @@ Distribution = tuple[torch.Tensor, ...] | Normal
 ABSENT = -1e4
 
 
+class OrderFlyer(Protocol):
+    """Something that flies fighters by orders, see `subordinate.Subordinate`."""
+
+    features: int
+    any_size: bool
+
+    def act(self, observations: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """Returns the controls by which fighters follow orders, float32 [n, controls]."""
+        ...
+
+
 class PolicyModule(nn.Module):
     """A policy: a torch module with the attributes that players, exports and the trainer read.
 
@@ -36,6 +47,9 @@ class PolicyModule(nn.Module):
         commanded: number of fighters that it commands; 1: it flies a fighter.
         order_decisions: if its actions are orders, number of decisions for which one is flown; 0
             if they are controls.
+        order_features: number of features, the last of its observations, of the order that it is
+            given; 0: it is no subordinate.
+        subordinate: flies the fighters by its orders; None: the scripted courses are flown.
     """
 
     features: int
@@ -44,6 +58,8 @@ class PolicyModule(nn.Module):
     action_size: int
     order_decisions: int = 0
     commanded: int = 1
+    order_features: int = 0
+    subordinate: OrderFlyer | None = None
 
     if TYPE_CHECKING:
 

@@ -173,8 +173,11 @@ def _load(name: str, kind: str, features: int | None = None) -> "PolicyModule | 
             function.try_out(features)
         return function
     from midrange_puffer.policies.loading import load_policy
+    from midrange_puffer.policies.subordinate import check_no_subordinate
 
-    return load_policy(file_of(name))[0]
+    policy, _ = load_policy(file_of(name))
+    check_no_subordinate(name, policy)
+    return policy
 
 
 def try_out(contestants: Iterable["Contestant"], features: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from midrange_puffer.game.observation import Rows, rows_of
+from midrange_puffer.game.observation import Rows
 from midrange_puffer.puffer_import import contained
 
 with contained():
@@ -43,12 +43,12 @@ class EntityEncoder(nn.Module):
         )
         self.width = rows[0].features + size * len(self.layers)
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Returns features [agents, width] of observations [agents, features] of any size."""
-        own, *others = rows_of(observations.shape[1])
+    def forward(self, observations: torch.Tensor, rows: Sequence[Rows]) -> torch.Tensor:
+        """Returns features [agents, width] of observations [agents, features] with these rows."""
+        own, *others = rows
         parts = [entities(observations, own).squeeze(1)]
-        for rows in others:
-            features = self.layers[rows.kind](entities(observations, rows))
+        for kind in others:
+            features = self.layers[kind.kind](entities(observations, kind))
             parts.append(features.relu().amax(dim=1))
         return torch.cat(parts, dim=1)
 

@@ -34,12 +34,18 @@ from torch import nn
 from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.errors import CheckpointError, require
+from midrange_puffer.errors import CheckpointError, UsageError, require
 from midrange_puffer.files import read_whole
 from midrange_puffer.game.actions import CONTINUOUS, ORDERS, SYSTEMS, controls
 from midrange_puffer.game.observation import controls_of, features_of, levels_of
 from midrange_puffer.game.orders import HEADS, heads_of
-from midrange_puffer.game.parameters import game_controls, is_team, observed, sizes_of
+from midrange_puffer.game.parameters import (
+    SUBORDINATE,
+    game_controls,
+    is_team,
+    observed,
+    sizes_of,
+)
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
@@ -147,8 +153,16 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     Args:
         policy: in evaluation mode, on the CPU.
         entries: the entries of its model file, from `checkpoint.load_policy`.
+
+    Raises:
+        UsageError: It is a subordinate or has one: a file is one network, without orders as input.
     """
     import onnx
+
+    if getattr(policy, "order_features", 0):
+        raise UsageError(f"the policy is of env.agents = {SUBORDINATE}: it has no exported form")
+    if getattr(policy, "subordinate", None):
+        raise UsageError("the policy has a subordinate: it has no exported form")
 
     action_mode = entries["env"]["action_mode"]
     inputs, outputs = graph_widths(

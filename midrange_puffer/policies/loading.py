@@ -6,11 +6,14 @@ from typing import Any
 
 import torch
 
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import CheckpointError, UsageError
+from midrange_puffer.game.actions import ORDERS
+from midrange_puffer.game.observation import check_flies, check_sees, rows_of
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import exported, model_file
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import path_of
+from midrange_puffer.policies.subordinate import Subordinate
 
 # Entries of a model file that must be equal for an average of policies.
 SHAPE = ("policy_name", "policy", "rnn_name", "rnn", "observation_version", "action_nvec")
@@ -43,6 +46,42 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[PolicyModule, di
     if path.suffix == EXPORTED:
         return exported.load_exported(path)
     return model_file.load_model(path, device)
+
+
+def load_subordinate(
+    path: str | Path, action_mode: str, observation: str, features: int, threads: int = 1
+) -> Subordinate:
+    """Returns the subordinate of a model file, for agents of a game.
+
+    Args:
+        path: the file.
+        action_mode: of the agents.
+        observation, features: the observation of the game's fighters, and its number of features.
+        threads: as of `Subordinate`.
+
+    Raises:
+        UsageError: The agents give no orders, or the policy is of another game.
+        CheckpointError: The file cannot be used, or its policy is no subordinate.
+    """
+    where = f"subordinates = {path}"
+    if action_mode != ORDERS:
+        raise UsageError(
+            f"{where}: they follow orders, and this is action_mode = {action_mode}; needs "
+            f"action_mode = {ORDERS}"
+        )
+    try:
+        policy = model_file.subordinate_policy(path, model_file.read_subordinate(path))
+    except CheckpointError as error:  # it begins with the path
+        raise CheckpointError(f"subordinates = {error}") from None
+    subordinate = Subordinate(policy, threads)
+    if rows_of(features):
+        check_flies(where, subordinate, features)
+        return subordinate
+    own = subordinate.features
+    check_sees(where, own, observation, "this game")
+    if own != features:
+        raise UsageError(f"{where}: observes {own} features, and a fighter of this game {features}")
+    return subordinate
 
 
 def average(

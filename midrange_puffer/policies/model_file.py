@@ -8,6 +8,7 @@ import pickletools
 import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,7 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import open_regular, write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import (
+    EXPORTED,
     FIGHTER,
     FIRST_RULES,
     OBSERVED,
@@ -27,6 +29,7 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     RULES_VERSION,
     SIDE,
+    SUBORDINATE,
     Parameters,
     check,
     checked_agents,
@@ -45,15 +48,24 @@ from midrange_puffer.policies.models import (
     checked_metadata,
     expected_in_run,
 )
-from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy, policy_class
+from midrange_puffer.policies.native import reason_against
+from midrange_puffer.policies.networks import (
+    WEIGHT_LIMIT,
+    Policy,
+    are_usable,
+    make_policy,
+    policy_class,
+)
 from midrange_puffer.policies.own_code import PACKAGE, PACKAGED, short_name
 from midrange_puffer.policies.own_policy import named_policy
+from midrange_puffer.policies.subordinate import HOW, Subordinate
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
 # Options of the environment that determine a policy's shape. For files that are older than an
 # option its default is used.
 SHAPING = ("observation", "action_mode", "order_decisions", "agents")
+SUBORDINATES = "subordinates"  # an option, and the entry with the content of its file
 SHARING = "parameter_sharing"  # a setting of [policy]
 # Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
@@ -93,7 +105,10 @@ def new_policy(config: Mapping[str, Mapping[str, Any]]) -> PolicyModule:
     """
     base, kind = config["base"], policy_class(config["base"]["policy_name"])
     spaces = policy_spaces(config["env"])
-    return make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
+    policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
+    if path := config["env"].get(SUBORDINATES):
+        policy.subordinate = Subordinate(subordinate_policy(path, read_subordinate(path)))
+    return policy
 
 
 def save_policy(
@@ -147,6 +162,8 @@ def save_model(
         "panel": None if panel is None else asdict(panel),
         "metadata": checked_metadata(dict(metadata)),
     }
+    if subordinates := config["env"].get(SUBORDINATES):
+        model[SUBORDINATES] = read_subordinate(subordinates)
     write_model(path, weights, model)
 
 
@@ -165,6 +182,22 @@ def write_model(
 def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
     """Loads a model file; results and errors are those of `loading.load_policy`."""
     entries = check_entries(path, read_torch(path, MODELS))
+    policy, names = policy_of(path, entries, device), _ENTRIES
+    if entries["env"].get(SUBORDINATES):
+        names = (*names, SUBORDINATES)
+        if SUBORDINATES not in entries:
+            raise CheckpointError(f"{path}: the copy of its subordinate is missing")
+        own = check_entries(path, entries[SUBORDINATES])
+        policy.subordinate = Subordinate(subordinate_policy(path, own))
+    return policy, {name: entries[name] for name in names}
+
+
+def policy_of(path: Path, entries: Mapping[str, Any], device: str) -> PolicyModule:
+    """Returns the policy of a model file's checked entries, in evaluation mode.
+
+    Raises:
+        CheckpointError: There are no weights, or they cannot be used.
+    """
     if not isinstance(entries.get("weights"), dict):
         raise CheckpointError(f"{path}: has no weights")
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
@@ -185,7 +218,39 @@ def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
         check_usable(path, name, value)
     policy = make_policy(spaces, *shape)
     policy.load_state_dict(weights)
-    return policy.to(device).eval(), {name: entries[name] for name in _ENTRIES}
+    return policy.to(device).eval()
+
+
+@cache
+def read_subordinate(path: str | Path) -> dict[str, Any]:
+    """Returns the entries of a subordinate's model file.
+
+    A process reads a file once, so that a run which has begun does not depend on it.
+
+    Raises:
+        CheckpointError: The file cannot be used, or its policy is no subordinate.
+    """
+    if Path(path).suffix == EXPORTED:
+        raise CheckpointError(f"{path}: an exported policy; {HOW}")
+    return check_entries(Path(path), read_torch(Path(path), MODELS))
+
+
+def subordinate_policy(path: str | Path, entries: dict[str, Any]) -> Policy:
+    """Returns the policy of a subordinate's entries, on the CPU.
+
+    Args:
+        path: the file that they are from, for messages.
+        entries: as of `read_subordinate`.
+
+    Raises:
+        CheckpointError: The file cannot be used, or its policy is no subordinate.
+    """
+    if (agents := entries["env"]["agents"]) != SUBORDINATE:
+        raise CheckpointError(f"{path}: its env.agents = {agents}: it observes no orders; {HOW}")
+    policy = policy_of(Path(path), entries, "cpu")
+    if type(policy) is not Policy or reason_against(policy) is not None:
+        raise CheckpointError(f"{path}: is not the package's MLP; {HOW}")
+    return policy
 
 
 def _class_of(path: Path, entries: Mapping[str, Any]) -> type[torch.nn.Module]:
@@ -262,7 +327,10 @@ def policy_spaces(env: Parameters) -> Spaces:
     decisions = env.get("order_decisions", OPTIONS["order_decisions"].default)
     observation = observed(env["observation"], game)
     fighters = checked_agents(env.get("agents", FIGHTER), env["action_mode"], game)
-    return spaces_of(observation, env["action_mode"], *sizes_of(game), decisions, fighters)
+    is_subordinate = env.get("agents", FIGHTER) == SUBORDINATE
+    return spaces_of(
+        observation, env["action_mode"], *sizes_of(game), decisions, fighters, is_subordinate
+    )
 
 
 def _check_values(

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from midrange_puffer import _learner
-from midrange_puffer.game.observation import OWN_ALIVE, enemies_of, rows_of
+from midrange_puffer.game.observation import OWN_ALIVE, enemies_of
 from midrange_puffer.policies.actors import STD, GaussianActor, LevelActor
 from midrange_puffer.policies.critic import Critic
 from midrange_puffer.policies.networks import Policy
@@ -48,7 +48,7 @@ def make_network(
     """
     features = features or policy.features
     fighters = policy.commanded if policy.shares else 1
-    rows = rows_of(features // fighters) if policy.rows else ()
+    rows = policy.rows_in(features // fighters) if policy.rows else ()
     levels = policy.actor.levels if isinstance(policy.actor, LevelActor) else None
     if rows and levels is not None:
         levels = (*levels[:-2], 1 + enemies_of(rows).rows) * fighters

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from midrange_puffer.game.observation import OWN_ALIVE, Rows, Spaces, enemies_of, rows_of
+from midrange_puffer.game.orders import ORDER
 from midrange_puffer.policies.actors import (
     Distribution,
     GaussianActor,
@@ -66,6 +67,9 @@ class Policy(PolicyModule):
     fighters change places, so do their orders, and the value stays. The logits of dead fighters are
     zeros, so that their orders have no influence on learning. A memory is one of the summary.
 
+    A subordinate (`env.order_features` > 0) also observes the order that it is given, in teams as a
+    last kind of rows.
+
     Args:
         env: an object with the spaces of an environment.
         hidden_size: width of the hidden layers.
@@ -79,6 +83,7 @@ class Policy(PolicyModule):
         rows: rows of a team's observation; empty in one against one.
         any_size: True if it can fly in teams of any size.
         shares: True if it is a commander whose fighters share its weights.
+        order_features: number of features of a subordinate's order; 0: it is given none.
     """
 
     memory_size = 0
@@ -100,9 +105,10 @@ class Policy(PolicyModule):
         self.shares = parameter_sharing and self.commanded > 1
         parts = self.commanded if self.shares else 1  # of an observation and of an action
         self.features = env.single_observation_space.shape[0]
+        self.order_features = getattr(env, "order_features", 0)
         width = self.features // parts
         # The features of a whole side may be as many as those of a fighter in another game.
-        self.rows = rows_of(width) if self.shares or self.commanded == 1 else ()
+        self.rows = self.rows_in(width) if self.shares or self.commanded == 1 else ()
         self.entity_size = entity_size
         if self.rows:
             self.pooling = EntityEncoder(self.rows, entity_size)  # the name that model files use
@@ -129,6 +135,14 @@ class Policy(PolicyModule):
     def any_size(self) -> bool:
         """True if it flies in teams of any size."""
         return bool(self.rows) and not self.shares
+
+    def rows_in(self, features: int) -> tuple[Rows, ...]:
+        """Returns the rows of a fighter's observation of so many features; () outside teams."""
+        seen = features - self.order_features
+        rows = rows_of(seen)
+        if rows and self.order_features:
+            return (*rows, Rows(ORDER, 1, self.order_features, seen))
+        return rows
 
     def initialise(self) -> None:
         """Sets orthogonal weights, for actions that explore but fire rarely, by `fire_bias`.
@@ -160,7 +174,7 @@ class Policy(PolicyModule):
             encodings = self._encode_fighters(observations)
             return encodings.amax(dim=1), Context(observations, encodings)
         features = observations.float()
-        hidden = self.encoder(self.pooling(features) if self.rows else features)
+        hidden = self.encoder(self._pool(features) if self.rows else features)
         return hidden, Context(observations)
 
     def decode(self, hidden: torch.Tensor, context: Context) -> tuple[Distribution, torch.Tensor]:
@@ -174,7 +188,7 @@ class Policy(PolicyModule):
         if encodings is not None:
             return self._command(hidden, encodings, observations)
         if isinstance(self.actor, TargetActor):
-            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
+            enemies = entities(observations, enemies_of(self.rows_in(observations.shape[1])))
             return self.actor(hidden, enemies), self.critic(hidden)
         return self.decode_actions(hidden)
 
@@ -191,7 +205,10 @@ class Policy(PolicyModule):
     def _encode_fighters(self, observations: torch.Tensor) -> torch.Tensor:
         """Returns the encoding of each fighter, [agents, fighters, hidden_size]."""
         fighters = self._by_fighter(observations.float())
-        return self.encoder(self.pooling(fighters)).unflatten(0, (-1, self.commanded))
+        return self.encoder(self._pool(fighters)).unflatten(0, (-1, self.commanded))
+
+    def _pool(self, observations: torch.Tensor) -> torch.Tensor:
+        return self.pooling(observations, self.rows_in(observations.shape[1]))
 
     def _by_fighter(self, observations: torch.Tensor) -> torch.Tensor:
         """Returns what each fighter observes, [agents * fighters, features of a fighter]."""
@@ -325,7 +342,7 @@ def fit_to_team(policy: PolicyModule, features: int) -> None:
     """Sets the number of features that a team's policy takes, to fly in teams of another size."""
     for module in (policy, getattr(policy, "policy", None)):
         if isinstance(module, Policy) and module.any_size:
-            module.rows = rows_of(features)
+            module.rows = module.rows_in(features)
             policy.features = module.features = features
 
 

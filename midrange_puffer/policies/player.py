@@ -7,11 +7,12 @@ import torch
 
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import controls_of, rows_of
-from midrange_puffer.game.orders import as_commands
+from midrange_puffer.game.orders import as_commands, orders_in
 from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
+from midrange_puffer.policies.subordinate import check_no_subordinate
 
 
 class Snapshot(NamedTuple):
@@ -28,7 +29,8 @@ class Player:
 
     The policy receives the first `features` features of an observation. In teams, the package's own
     policy receives the whole observation (`any_size`). The package's MLP is computed by C code.
-    A policy that gives orders decides once for each order, and its player repeats the order.
+    A policy that gives orders decides once for each order, and its player repeats the order. If it
+    has a subordinate, this flies the order by what the fighter observes at each decision.
     A commander's player is called like that of a fighter, with a row for each fighter: `fighters`
     numbers after one another are a side. The commander sees the rows of its side together, zeros
     for those that are not given.
@@ -49,7 +51,9 @@ class Player:
         greedy: bool = False,
         threads: int = 1,
     ) -> None:
+        check_no_subordinate("a policy", policy)
         self.policy = policy
+        self._subordinate = getattr(policy, "subordinate", None)
         self.fighters = getattr(policy, "commanded", 1)
         self.features = policy.features // self.fighters
         num_envs //= self.fighters
@@ -96,6 +100,18 @@ class Player:
         self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
     ) -> np.ndarray:
         """Returns the controls for noise from `noise_for`; None: for the likeliest actions."""
+        commands = self._commands(noise, observations, envs)
+        if self._subordinate is None:
+            return commands
+        orders = orders_in(commands)
+        if not self._subordinate.any_size:
+            observations = observations[:, : self._subordinate.features]
+        return as_commands(orders, self._subordinate.act(observations, orders))
+
+    def _commands(
+        self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
+    ) -> np.ndarray:
+        """Returns the controls or orders of fighters, as `act_by`."""
         if self.fighters == 1:
             return self._act_by(noise, observations, envs)
         sides, places = np.unique(envs // self.fighters, return_inverse=True)

@@ -23,7 +23,7 @@ from midrange_puffer.envs.own_env import try_out
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, make_folder, new_name, remove_temporary, write_whole
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import observed, sizes_of
+from midrange_puffer.game.parameters import SUBORDINATE, observed, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.champions import chosen_in_game
@@ -288,11 +288,17 @@ def print_end(trainer: StageTrainer, scores: RecentScores, signals: StopSignals)
     name = trainer.run.config.base.policy_name
     own_code = "" if name in PACKAGED else f" --policy-name {shlex.quote(shown(name))}"
     steps, duration = trainer.global_step, format_duration(trainer.uptime)
-    print(
-        f"trained  {steps / 1e6:.2f} M steps in {duration}\n"
-        f"model    {model}\n{_format_best(trainer.run.folder)}"
+    uses = (
         f"measure  puffer eval midrange --load-model-path {folder}{own_code}\n"
         f"watch    puffer eval midrange --load-model-path {folder}{own_code} --render\n"
+    )
+    if trainer.run.config.env.agents == SUBORDINATE:
+        uses = (
+            f"command  puffer train midrange --env.action-mode orders --env.subordinates {model}\n"
+        )
+    print(
+        f"trained  {steps / 1e6:.2f} M steps in {duration}\n"
+        f"model    {model}\n{_format_best(trainer.run.folder)}{uses}"
         f"go on    puffer train midrange --resume {folder} --train.total-timesteps {2 * steps}"
     )
 

@@ -78,7 +78,13 @@ def test_a_stage_against_itself_needs_another_way_out_than_its_score(tmp_path, w
 
 def test_a_stage_sets_any_key_that_may_change_within_a_run():
     keys = stage_keys()
-    of_the_run = {"env.observation", "env.action_mode", "env.agents", "env.sensing"}
+    of_the_run = {
+        "env.observation",
+        "env.action_mode",
+        "env.agents",
+        "env.sensing",
+        "env.subordinates",
+    }
     assert {f"env.{name}" for name in schema()["env"]} - of_the_run < set(keys)
     assert not of_the_run & set(keys)
     assert {"score", "max_steps", "train.learning_rate", "train.gamma", "train.ent_coef"} < set(

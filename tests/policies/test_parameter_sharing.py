@@ -106,7 +106,7 @@ def test_the_dead_have_no_influence_on_learning():
 def in_float64(policy: Policy, seen: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
     """Returns outputs in float64, fighter by fighter."""
     parts = seen.double().split(policy.features // policy.commanded, dim=1)
-    encodings = [policy.encoder(policy.pooling(part)) for part in parts]
+    encodings = [policy.encoder(policy.pooling(part, policy.rows)) for part in parts]
     summary = torch.stack(encodings).max(dim=0).values
     rows, logits, values = enemies_of(policy.rows), [], []
     for part, encoding in zip(parts, encodings, strict=True):

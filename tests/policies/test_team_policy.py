@@ -136,7 +136,7 @@ def by_autograd(policy, seen, actions, proximal, before, advantages, returns, li
 def _in_float64(policy: Policy, seen: torch.Tensor):
     """Returns the policy's outputs, computed entirely in float64."""
     seen = seen.double()
-    pooled = policy.pooling(seen)
+    pooled = policy.pooling(seen, policy.rows)
     hidden = policy.encoder(pooled)
     rows = enemies_of(policy.rows)
     enemies = seen[:, rows.place : rows.place + rows.rows * rows.features]
