@@ -1,7 +1,5 @@
 """Agents that are subordinates: fighters that are given orders, drawn at random."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from midrange_puffer.envs.arena import Arena
@@ -15,9 +13,6 @@ from midrange_puffer.game.observation import (
     to_fly,
 )
 from midrange_puffer.game.parameters import game_controls, sizes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SHORTEST, LONGEST = 4, 40  # decisions for which an order stands
 _STREAM = 0x0DE5  # of random numbers, beside those of the engagements
@@ -50,7 +45,7 @@ class GivenOrders:
             arena.observation, arena.action_mode, *sizes, is_subordinate=True
         )
         self._features = arena.spaces.single_observation_space.shape[0]
-        self._heads: Mapping[str, tuple[str, ...]] = order_heads_of(self._features)
+        self._heads = order_heads_of(self._features)
         own = game_controls(arena.parameters)
         self._is_choice = np.isin(own.names, _CHOICES)
         self._spans = own.highest - own.lowest
