@@ -373,6 +373,8 @@ def test_random_actions_keep_everything_possible(seed, dimensions, sizes, own):
     """Everything stays finite, cartridges only go, and a snapshot is the state."""
     red, blue = sizes
     near = {"start_range_min": 8_000, "start_range_max": 20_000, "start_spacing_max": 2_500}
+    if not own["chaff"]:
+        own = {name: value for name, value in own.items() if not name.startswith("chaff_")}
     parameters = (
         SENSED | own | near | {"dimensions": dimensions, "red_size": red, "blue_size": blue}
     )
