@@ -16,25 +16,29 @@
               .onset_mach = 0.82f, .peak_mach = 1.1f, .peak_drag = 2.2f, .high_drag = 1.45f}, \
     .thrust = 13.5f, .thrust_lapse = 1.2f, .ram_static = 0.9f, .ram = 0.15f, .ram_mach = 1.8f, \
     .climb_max_deg = 60, .climb_gain = 0.7f, .climb_load = 4, .floor = 300, .floor_load = 2, \
-    .stall_load = 1.4f, .stall_time = 5, .ceiling = 16000, .ceiling_time = 20, .cross_section = 5) \
+    .stall_load = 1.4f, .stall_time = 5, .ceiling = 16000, .ceiling_time = 20, .cross_section = 5, \
+    .jammer = 1, .chaff = 1) \
   X(heavy, "heavy twin-engined fighter of the F-15's class", \
     .frame = {.terminal_speed = 478, .turn_radius = 400, .lift_drag = 7.4f, .load_limit = 9, \
               .onset_mach = 0.82f, .peak_mach = 1.1f, .peak_drag = 2.15f, .high_drag = 1.45f}, \
     .thrust = 15.1f, .thrust_lapse = 1.2f, .ram_static = 0.9f, .ram = 0.15f, .ram_mach = 2, \
     .climb_max_deg = 60, .climb_gain = 0.7f, .climb_load = 4, .floor = 300, .floor_load = 2, \
-    .stall_load = 1.4f, .stall_time = 5, .ceiling = 18000, .ceiling_time = 20, .cross_section = 15) \
+    .stall_load = 1.4f, .stall_time = 5, .ceiling = 18000, .ceiling_time = 20, .cross_section = 15, \
+    .jammer = 1, .chaff = 1) \
   X(fast, "interceptor of the MiG-31's class", \
     .frame = {.terminal_speed = 670, .turn_radius = 720, .lift_drag = 6.4f, .load_limit = 5, \
               .onset_mach = 0.85f, .peak_mach = 1.15f, .peak_drag = 2.7f, .high_drag = 1.7f}, \
     .thrust = 9.5f, .thrust_lapse = 1.2f, .ram_static = 0.9f, .ram = 0.15f, .ram_mach = 2.3f, \
     .climb_max_deg = 45, .climb_gain = 0.7f, .climb_load = 4, .floor = 300, .floor_load = 1.5f, \
-    .stall_load = 1.4f, .stall_time = 5, .ceiling = 19000, .ceiling_time = 20, .cross_section = 20) \
+    .stall_load = 1.4f, .stall_time = 5, .ceiling = 19000, .ceiling_time = 20, .cross_section = 20, \
+    .jammer = 1, .chaff = 1) \
   X(trainer, "jet trainer of the T-38's class", \
     .frame = {.terminal_speed = 530, .turn_radius = 500, .lift_drag = 10.7f, .load_limit = 7.3f, \
               .onset_mach = 0.83f, .peak_mach = 1.1f, .peak_drag = 2.4f, .high_drag = 1.4f}, \
     .thrust = 5.7f, .thrust_lapse = 1.2f, .ram_static = 0.9f, .ram = 0.15f, .ram_mach = 1.8f, \
     .climb_max_deg = 60, .climb_gain = 0.7f, .climb_load = 4, .floor = 300, .floor_load = 2, \
-    .stall_load = 1.4f, .stall_time = 5, .ceiling = 15000, .ceiling_time = 20, .cross_section = 3)
+    .stall_load = 1.4f, .stall_time = 5, .ceiling = 15000, .ceiling_time = 20, .cross_section = 3, \
+    .jammer = 1, .chaff = 1)
 
 #define MR_MISSILE_TYPES(X) \
   X(medium, "medium-range missile of the AIM-120's class", \
@@ -92,6 +96,8 @@ static inline MrAircraft mr_derive_aircraft(const MrAircraftFields *of, double g
       .ceiling = of->ceiling,
       .ceiling_rate = 1.0f / of->ceiling_time,
       .echo = sqrtf(sqrtf(of->cross_section / cross_section)),
+      .jammer = of->jammer,
+      .chaff = of->chaff,
   };
 }
 

@@ -352,7 +352,7 @@ enum {
 // clang-format off
 #define MR_STATUS_FEATURES(X) \
   X(systems_emits, 1, 0, "1 while the own radar emits, 0 while it is silent") \
-  X(systems_chaff, 1, 0, "share of the own chaff that is left; 0 without chaff")
+  X(systems_chaff, 1, 0, "chaff left, as a share of the parameter chaff; 0 without chaff")
 
 // The own last cloud of chaff.
 #define MR_CLOUD_FEATURES(X) \

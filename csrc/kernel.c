@@ -172,7 +172,7 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   if (!sim->pictures) return;
   MrPicture *picture = mr_picture(sim, block), seen;
   MrBlock b = *to;
-  mr_start_picture(sim, picture, lane);
+  mr_start_picture(sim, mr_roster(sim, to), picture, lane);
   seen = *picture;
   mr_update_picture(sim, mr_roster(sim, to), 0, &b, &seen);
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {

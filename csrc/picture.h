@@ -64,9 +64,16 @@ static inline float mr_radar_range(const MrParams *p, float toward) {
   return p->radar_range_beam + (end - p->radar_range_beam) * (toward * toward);
 }
 
-// The burn-through range of the jammers of a fighter's side [m]; 0 if it has none.
-static inline float mr_jammer(const MrSim *sim, int32_t fighter) {
-  return sim->constants.sensors.jammer[mr_side(sim, fighter)];
+// The burn-through range of the jammer of a fighter in lane i [m], that of its side times that of its aircraft; 0 if it
+// has none.
+static inline float mr_jammer(const MrSim *sim, const MrRoster *roster, int32_t fighter, int i) {
+  float of_side = sim->constants.sensors.jammer[mr_side(sim, fighter)];
+#if MR_DIMENSIONS == 3
+  return of_side * roster->fighters[fighter].aircraft.jammer[i];
+#else
+  (void)roster, (void)i;
+  return of_side;
+#endif
 }
 
 // How far a radar with a range on a target sees it if the target jams. The echo falls with the fourth power of the
@@ -107,7 +114,6 @@ static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const Mr
                               int32_t steps, const MrSight *sight, const MrSystems *systems, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
   const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[target];
-  float jammer = mr_jammer(sim, target);
   MrBody *body = &contact->body;
   MrGlimpse glimpse;
   MR_ALIGNED int32_t blind[MR_LANES];
@@ -116,8 +122,8 @@ static void mr_update_contact(const MrSim *sim, const MrRoster *roster, const Mr
     float reach = mr_radar_range(&sim->params, mr_aspect_cosine(sight, i)) * mr_echo_of(roster, target, i);
     float below = mr_height(&own->body, i) - mr_height(&enemy->body, i);
     MrEcho echo = {mr_cosine(sight, i), sight->range[i], sight->approach[i], below};
-    int sees = own->alive[i] & enemy->alive[i] & !blind[i] &
-               mr_sees(&sim->params, k->radar_cosine, mr_burn_through(&sim->params, jammer, reach), echo);
+    float within = mr_burn_through(&sim->params, mr_jammer(sim, roster, target, i), reach);
+    int sees = own->alive[i] & enemy->alive[i] & !blind[i] & mr_sees(&sim->params, k->radar_cosine, within, echo);
     int32_t before = contact->seen[i], source = contact->source[i];
     int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
     int32_t age = contact->age[i] + steps;
@@ -241,7 +247,7 @@ typedef struct {
   MR_ALIGNED int32_t tracked[MR_LANES];
   MR_ALIGNED int32_t decoys[MR_LANES];  // 1 where the target's chaff, at `cloud`, decoys a seeker that would see it
 #if MR_DIMENSIONS == 3
-  MR_ALIGNED float echo[MR_LANES];  // mr_echo_of
+  MR_ALIGNED float echo[MR_LANES], jammer[MR_LANES];  // mr_echo_of, mr_jammer
 #endif
 } MrTargets;
 #undef MR_DECLARE_AXIS
@@ -277,8 +283,10 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
     float target_vx = t->vx[i], target_vy = t->vy[i], nose_x = m->body.c[i], nose_y = m->body.s[i];
 #if MR_DIMENSIONS == 3
     float target_vz = t->vz[i], nose_z = m->body.u[i], reach = sim->params.seeker_range * t->echo[i];
+    float jammer = t->jammer[i];
 #else
     float reach = sim->params.seeker_range;
+    float jammer = mr_select(mr_side(sim, m->target[i]), k->jammer[1], k->jammer[0]);
 #endif
     int looks = MR_SUM(believed_, believed_) <= reach * reach;
     float range = sqrtf(MR_SUM(line_, line_)), inverse = 1.0f / mr_max(range, 1.0f);
@@ -288,7 +296,6 @@ static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps
 #else
     MrEcho echo = {ahead, range, radial, 0.0f};
 #endif
-    float jammer = mr_select(mr_side(sim, m->target[i]), k->jammer[1], k->jammer[0]);
     int homes = (jammer > 0.0f) & (ahead >= k->seeker_cosine) & (range <= sim->params.home_on_jam_range);
     int finds = looks & mr_sees(&sim->params, k->seeker_cosine, reach, echo);
     int decoyed = finds & t->decoys[i] & !homes, sees = homes | (finds & !t->decoys[i]);
@@ -353,6 +360,7 @@ static void mr_note_targets(const MrSim *sim, const MrRoster *roster, const MrBl
     out->contact_vy[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.s, i);
 #if MR_DIMENSIONS == 3
     out->echo[i] = mr_echo_of(roster, m->target[i], i);
+    out->jammer[i] = mr_jammer(sim, roster, m->target[i], i);
     out->z[i] = MR_OF_TARGET(m, bodies, z, i);
     out->vz[i] = v * MR_OF_TARGET(m, bodies, u, i);
     out->contact_z[i] = MR_OF_CONTACT(sim, m, picture, body.z, i);

@@ -25,8 +25,9 @@ static void mr_listen(const MrSim *sim, const MrFighter *own, const MrBlock *b, 
   const MrSensors *k = &sim->constants.sensors;
   const int32_t *silent = picture->systems[e].silent;
   const MrFighter *enemy = &b->fighters[e];
-  int jams = mr_jammer(sim, e) > 0.0f;
+  const MrRoster *roster = mr_roster(sim, b);
   MR_FOR_LANES(i) {
+    int jams = mr_jammer(sim, roster, e, i) > 0.0f;
     int hears = own->alive[i] & enemy->alive[i] &
                 (jams | (!silent[i] & (mr_aspect_cosine(sight, i) >= k->radar_cosine))) &
                 (sight->range[i] <= k->receiver_range);
@@ -69,7 +70,7 @@ static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, 
 
 static void mr_listen_to_seekers(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrPicture *picture,
                                  MrSeekers *out) {
-  float jammer = mr_jammer(sim, fighter);
+  const MrRoster *roster = mr_roster(sim, b);
   const MrBody *own = &b->fighters[fighter].body;
   for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
     MR_FOR_LANES(i) {
@@ -86,7 +87,7 @@ static void mr_listen_to_seekers(const MrSim *sim, const MrBlock *b, int32_t fig
       float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
       MrVector place = mr_into_own(own, dx, dy, i);
       int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
-      present &= mr_radiates(sim, jammer, &m->body, own, i);
+      present &= mr_radiates(sim, mr_jammer(sim, roster, fighter, i), &m->body, own, i);
       mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
     }
   }

@@ -10,6 +10,7 @@
 #include "block.h"
 #include "mission.h"
 #include "rng.h"
+#include "systems.h"
 #include "tactics.h"
 
 // Sets a field of one lane to its value at the start of an episode, from state_fields.h.
@@ -37,7 +38,7 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
-static void mr_start_picture(const MrSim *sim, MrPicture *picture, int lane) {
+static void mr_start_picture(const MrSim *sim, const MrRoster *roster, MrPicture *picture, int lane) {
   for (int32_t place = 0; place < MR_CONTACTS; place++) {
     MrContact *to = &picture->contacts[place];
     mr_start_body(&to->body, lane);
@@ -50,7 +51,7 @@ static void mr_start_picture(const MrSim *sim, MrPicture *picture, int lane) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrSystems *to = &picture->systems[f];
     MR_SYSTEMS_FIELDS(MR_START_FIELD)
-    if (f < mr_fighters(sim)) to->chaff[lane] = sim->params.chaff;
+    if (f < mr_fighters(sim)) to->chaff[lane] = mr_chaff_carried(sim, roster, f, lane);
   }
 }
 

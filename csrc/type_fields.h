@@ -37,7 +37,9 @@
   X(stall_time, 0, 100, "s", "the greatest climb rate is this time the lift beyond stall_load; with less lift the nose goes down") \
   X(ceiling, 1000, 25000, "m", "greatest height that is climbed to") \
   X(ceiling_time, 1, 600, "s", "time in which the climb ends below the ceiling") \
-  X(cross_section, 0.01, 1000, "m^2", "radar cross-section; radars and seekers see it from farther by its fourth root")
+  X(cross_section, 0.01, 1000, "m^2", "radar cross-section; radars and seekers see it from farther by its fourth root") \
+  X(jammer, 0, 10, "1", "burn-through range of its jammer, as a multiple of red_jammer or blue_jammer; 0 = no jammer") \
+  X(chaff, 0, 1, "1", "chaff that it carries, as a share of the parameter chaff, rounded to whole cartridges")
 
 #define MR_MISSILE_TYPE_FIELDS(X) \
   X(thrust, 0, 1000, "m/s^2", "thrust acceleration of the boost") \

@@ -36,7 +36,9 @@
   X(stall_time, "climb for each m/s^2 of lift above that [s]") \
   X(ceiling, "[m]") \
   X(ceiling_rate, "[1/s]") \
-  X(echo, "range of radars and seekers on it, over that of the parameters")
+  X(echo, "range of radars and seekers on it, over that of the parameters") \
+  X(jammer, "burn-through range of its jammer, over that of its side") \
+  X(chaff, "cartridges that it carries, over the parameter chaff")
 
 // The last of these limit a flight, and say when a missile is spent. Times are in physics steps, not rounded.
 #define MR_MISSILE_CONSTANTS(X) \

@@ -406,6 +406,7 @@ static void mr_write_others(const MrSim *sim, const MrTeamView *view, int32_t fi
 // Warning receivers ---------------------------------------------------------------------------------------
 
 static void mr_note_alarms(const MrSim *sim, const MrBlock *b, const MrPicture *picture, MrAlarms *out) {
+  const MrRoster *roster = mr_roster(sim, b);
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     mr_listen_around(sim, b, f, picture, &out->heard[f]);
     MR_FOR_LANES(i) out->tracked[f][i] = out->locked[f][i] = 0;
@@ -418,7 +419,8 @@ static void mr_note_alarms(const MrSim *sim, const MrBlock *b, const MrPicture *
     const MrMissile *m = &b->missiles[slot];
     MR_EACH_LANE(i) {
       int32_t target = m->target[i];
-      int radiates = mr_radiates(sim, mr_jammer(sim, target), &m->body, &b->fighters[target].body, i);
+      float jammer = mr_jammer(sim, roster, target, i);
+      int radiates = mr_radiates(sim, jammer, &m->body, &b->fighters[target].body, i);
       out->locked[target][i] += m->active[i] & picture->beliefs[slot].locked[i] & radiates;
     }
   }

@@ -10,8 +10,8 @@ import numpy as np
 
 from midrange_puffer.game.observation import HEARD, RADAR_FEATURES, team_rows
 from midrange_puffer.game.parameters import (
+    EFFECT_NEEDS,
     FULL,
-    HOME_ON_JAM,
     JAMMERS,
     NOISE,
     PARAMETERS,
@@ -212,7 +212,7 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
     game = duel_parameters(sim, env, *sorted((fighter, enemy)))
-    names = (*NOISE, *JAMMERS, HOME_ON_JAM, "chaff", "emission_control")
+    names = (*NOISE, *JAMMERS, *EFFECT_NEEDS, "chaff", "emission_control")
     out = Simulation(1, **dict(game, sensing=FULL, **{n: PARAMETERS[n].default for n in names}))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter) | NO_SYSTEMS)
     state = out.core.get_fighter(0, 1 - side)

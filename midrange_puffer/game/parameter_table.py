@@ -88,7 +88,13 @@ OFF, ON = PARAMETERS["emission_control"].choices
 # Rows of sensors that are 0 without noise and without jammers.
 NOISE: tuple[str, ...] = ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed")
 JAMMERS: tuple[str, ...] = ("red_jammer", "blue_jammer")
-HOME_ON_JAM = "home_on_jam_range"
+# Rows that have an effect only while one of others is above 0.
+EFFECT_NEEDS: dict[str, tuple[str, ...]] = {
+    "track_acceleration": NOISE,
+    "track_speed": NOISE,
+    "home_on_jam_range": JAMMERS,
+    **dict.fromkeys(("chaff_time", "chaff_chance", "chaff_speed", "chaff_time_to_go"), ("chaff",)),
+}
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (

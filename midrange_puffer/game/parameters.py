@@ -46,12 +46,12 @@ from midrange_puffer.game.missions import check_mission, without_mission
 from midrange_puffer.game.parameter_table import (
     ADDITIONS,
     AGENTS,
+    EFFECT_NEEDS,
     ESCORT,
     FIGHT,
     FIGHTER,
     FIRST_RULES,
     FULL,
-    HOME_ON_JAM,
     JAMMERS,
     LINE,
     LOADOUTS,
@@ -108,8 +108,8 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "ESCORT", "EXPORTED", "FIGHT", "FIGHTER",
-    "FIRST_RULES", "FULL", "HOME_ON_JAM", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS",
+    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EFFECT_NEEDS", "ESCORT", "EXPORTED",
+    "FIGHT", "FIGHTER", "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS",
     "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OFF",
     "ON", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
     "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "SUBORDINATE",
@@ -307,7 +307,7 @@ _HEIGHT_ONLY = (
 
 
 def _check_sensors(values: Parameters) -> None:
-    """Refuses what needs sensors or jammers that the game does not have."""
+    """Refuses what needs sensors, noise, jammers or chaff that the game does not have."""
     if values["sensing"] != RADAR:
         _check_no_sensors(values)
     decision = values["physics_dt"] * values["substeps"]
@@ -316,9 +316,9 @@ def _check_sensors(values: Parameters) -> None:
             f"chaff_time = {values['chaff_time']:g}: must be above {decision:g}, the length of a "
             "decision (physics_dt * substeps), or no sensor looks while there is a cloud"
         )
-    reach = values[HOME_ON_JAM]
-    if reach != PARAMETERS[HOME_ON_JAM].default and not any(values[name] for name in JAMMERS):
-        raise UsageError(f"{HOME_ON_JAM} = {reach:g}: needs {' or '.join(JAMMERS)} above 0")
+    for name, needed in EFFECT_NEEDS.items():
+        if values[name] != PARAMETERS[name].default and not any(values[other] for other in needed):
+            raise UsageError(f"{name} = {values[name]:g}: needs {' or '.join(needed)} above 0")
 
 
 def _check_no_sensors(values: Parameters) -> None:

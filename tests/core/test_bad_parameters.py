@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import EFFECT_NEEDS, PAIRS, PARAMETERS, resolve
 from midrange_puffer.policies.mix import parse_mix
 
 INFINITE = [float("nan"), float("inf"), -float("inf"), 10**400]
@@ -65,6 +66,24 @@ def test_a_lower_end_above_the_upper_is_refused(low, high):
     with pytest.raises(ValueError, match=f"{low} = {top:g} is above {high} = {bottom:g}"):
         resolve({low: top, high: bottom})
     assert resolve({low: top, high: top})[low] == top
+
+
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+@pytest.mark.parametrize(("name", "needed"), EFFECT_NEEDS.items())
+def test_a_parameter_without_effect_is_refused_with_what_it_needs(name, needed, sensing):
+    value = PARAMETERS[name].maximum
+    message = f"{name} = {value:g}: needs {' or '.join(needed)} above 0"
+    with pytest.raises(UsageError, match=re.escape(message)):
+        resolve({"sensing": sensing, name: value})
+    for other in needed:
+        assert resolve({"sensing": "radar", other: 1, name: value})[name] == value
+
+
+def test_every_row_of_chaff_noise_and_jammers_is_refused_where_it_has_no_effect():
+    """By the meanings in the table, which begin with what a row is for."""
+    rows = [row for row in PARAMETERS.values() if row.group == "sensor"]
+    subjects = ("with chaff: ", "with noise: ", "with jammers: ")
+    assert {row.name for row in rows if row.meaning.startswith(subjects)} == set(EFFECT_NEEDS)
 
 
 @pytest.mark.parametrize("make", [Midrange, Simulation])

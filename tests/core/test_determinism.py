@@ -122,6 +122,9 @@ DRAWN |= {"aircraft_spread": 0.3, "missile_spread": 0.3}
 LOADED = {"red_missiles": "long:2,medium:3,short:1", "blue_missiles": "medium:2,short:2"}
 LOADED |= {"missile_spread": 0.3}
 SYSTEMS = {"emission_control": "on", "chaff": 8}
+# Noise, and jammers and chaff that differ by type of aircraft.
+DISTURBED = {"radar_noise_range": 200, "radar_noise_bearing_deg": 1, "red_jammer": 20_000}
+DISTURBED |= {"types": "light jammer=0.5 chaff=0.25, heavy jammer=0 chaff=0.5"}
 TYPES = {
     "height drawn": DRAWN,
     "height loaded": LOADED,
@@ -143,8 +146,9 @@ EACH_GAME = pytest.mark.parametrize(
         *({"dimensions": 3, **types} for types in (DRAWN, LOADED)),
         {"dimensions": 3, "sensing": "radar", **DRAWN},
         {"sensing": "radar", **SYSTEMS},
+        {"dimensions": 3, "sensing": "radar", **DRAWN, **SYSTEMS, **DISTURBED},
     ],
-    ids=["full", "radar", "height", "drawn", "loaded", "height radar", "systems"],
+    ids=["full", "radar", "height", "drawn", "loaded", "height radar", "systems", "disturbed"],
 )
 
 

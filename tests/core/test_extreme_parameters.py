@@ -5,7 +5,17 @@ import pytest
 from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parameter_values import HEIGHT, OF_HEIGHT, OF_PLANE, a_word, end_of, of_one_game, with_pairs
+from parameter_values import (
+    DISTURBED,
+    HEIGHT,
+    OF_HEIGHT,
+    OF_PLANE,
+    OF_SENSORS,
+    a_word,
+    end_of,
+    of_one_game,
+    with_pairs,
+)
 
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
@@ -50,8 +60,12 @@ NEAR = {"start_range_min": 3000, "start_range_max": 9000}
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
 @pytest.mark.parametrize(
     ("game", "name"),
-    [*(({}, name) for name in OF_PLANE), *((HEIGHT, name) for name in OF_HEIGHT)],
-    ids=lambda value: value if isinstance(value, str) else "height" * bool(value),
+    [
+        *(({}, name) for name in OF_PLANE),
+        *((HEIGHT, name) for name in OF_HEIGHT),
+        *((game, name) for game in (DISTURBED, HEIGHT | DISTURBED) for name in OF_SENSORS),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "height" * ("dimensions" in value),
 )
 def test_a_parameter_at_its_end_keeps_everything_finite(game, name, end):
     row = PARAMETERS[name]

@@ -21,6 +21,7 @@ from reference_sensors import Contact, with_level
 from midrange_puffer import Simulation, features_of
 from midrange_puffer.game.contacts import LIVE, MEMORY, UNSEEN
 from midrange_puffer.game.parameters import has_systems, kinds_of, observed, sizes_of
+from midrange_puffer.game.types import parse_types
 
 # Sensors whose every row matters within a minute, at 5 to 40 km.
 SHARP = {
@@ -47,6 +48,8 @@ DRAWN |= {"blue_missile": "short:1,long:1", "aircraft_spread": 0.3, "missile_spr
 LOADED = {"red_missiles": "medium:2,short:2,long:2", "blue_missiles": "short:3,medium:2"}
 NOISY = {"radar_noise_bearing_deg": 2, "radar_noise_range": 200, "radar_noise_speed": 10}
 JAMMING = {"blue_jammer": 15_000, "red_jammer": 20_000, "home_on_jam_range": 18_000}
+# Jammers and chaff that differ by aircraft: the same fighters as DRAWN.
+EQUIPPED = {"types": "heavy jammer=2 chaff=0.25, light jammer=0, trainer jammer=0.5 chaff=0"}
 SYSTEMS = {"emission_control": "on", "chaff": 8, "chaff_chance": 0.9, "chaff_speed": 250}
 TWOS = {"red_size": 2, "blue_size": 2}
 
@@ -126,14 +129,17 @@ def agree(game: Game, env: int, fight: Fight, rewards: list[float]) -> bool:
         *(DRAWN | NOISY, nightly(DRAWN | NOISY | TWOS)),
         *(DRAWN | JAMMING, nightly(JAMMING | NOISY | TWOS)),  # the last one has both, too
         *(SYSTEMS | LOADED, SYSTEMS | NOISY | JAMMING | TWOS),
+        *(DRAWN | JAMMING | SYSTEMS | EQUIPPED, DRAWN | JAMMING | SYSTEMS | EQUIPPED | TWOS),
     ],
     ids=[
         *("1v1", "loads", "2v2", "3v1", "noise", "noise 2v2", "jamming", "both 2v2"),
-        *("systems", "all 2v2"),
+        *("systems", "all 2v2", "by type", "by type 2v2"),
     ],
 )
 def test_decisions(types, settings):
     """Decisions under random controls, and what is observed before them, are the reference's."""
+    for name, change in parse_types(settings.get("types", "")).items():
+        types = types | {name: types[name] | change.fields}
     game = Game(types, 6, 3, **(SHARP | settings))
     rows = features_of(observed("default", game.p), *sizes_of(game.p))
     random, worst = np.random.default_rng(0), {row.name: 0.0 for row in rows}

@@ -96,6 +96,21 @@ def test_jammers_are_of_a_side():
     assert not sees(sim, BLUE)
 
 
+@pytest.mark.parametrize("factor", [0, 0.5, 1, 2])
+def test_jammers_are_of_a_type(factor):
+    """A factor of the burn-through range; 0 is no jammer, which is not heard either."""
+    own = {"types": f"own=light jammer={factor}", "blue_aircraft": "own", "dimensions": 3}
+    burn = 25_000 * factor if factor else 55_000
+    for off, seen in ((-20, True), (20, False)):
+        assert sees(scene(burn + off, **own)) == seen
+    assert shown(scene(70_000, 0, **own), RED)["receiver_searched"] == (factor > 0)
+    sim = scene(60_000, **own)
+    missile(sim, 20_000)
+    assert is_locked(sim) == (factor > 0)
+    red = {"types": f"own=light jammer={factor}", "red_aircraft": "own", "dimensions": 3}
+    assert not sees(scene(25_020, **red))  # blue's jammer is that of its own type
+
+
 # The receiver
 
 

@@ -220,6 +220,23 @@ def test_a_cartridge_waits_for_the_cloud_to_go():
     assert sim.systems["chaff"][0, RED] == 4
 
 
+@pytest.mark.parametrize(("share", "carried"), [(0, 0), (0.1, 1), (0.25, 2), (0.5, 4), (1, 7)])
+def test_a_type_carries_its_share_of_the_chaff(share, carried):
+    """Rounded to whole cartridges, a half up; observed as a share of the parameter."""
+    own = {"types": f"own=light chaff={share}", "red_aircraft": "own", "dimensions": 3, "chaff": 7}
+    sim = scene(**(SENSED | own))
+    assert sim.systems["chaff"][0].tolist() == [carried, 7]
+    assert shown(sim, RED)["systems_chaff"] == pytest.approx(carried / 7)
+    for _ in range(carried + 1):
+        sim.set_fighter(0, RED, alive=True)
+        for _ in range(8):
+            step(sim, red=DROP)
+    assert sim.systems["chaff"][0, RED] == 0
+    restored = Simulation(1, 1, **sim.parameters)
+    restored.restore(sim.snapshot())
+    assert restored.systems["chaff"][0].tolist() == [0, 7]
+
+
 def test_the_dead_drop_nothing():
     sim = scene(**CHAFF)
     sim.set_fighter(0, BLUE, alive=False)
@@ -373,6 +390,8 @@ def test_random_actions_keep_everything_possible(seed, dimensions, sizes, own):
     """Everything stays finite, cartridges only go, and a snapshot is the state."""
     red, blue = sizes
     near = {"start_range_min": 8_000, "start_range_max": 20_000, "start_spacing_max": 2_500}
+    if not own["chaff"]:
+        own = {name: value for name, value in own.items() if not name.startswith("chaff_")}
     parameters = (
         SENSED | own | near | {"dimensions": dimensions, "red_size": red, "blue_size": blue}
     )

@@ -9,6 +9,8 @@ from midrange_puffer.game.parameters import LOADOUTS, PAIRS, PARAMETERS, Paramet
 A_TEXT = ("", "light thrust=9, mine=medium life=90")  # values of `types`
 A_LOADOUT = ("", "long:1,short:4,medium:1")  # values of `red_missiles`
 HEIGHT = {"dimensions": 3, "start_height_difference_max": 900}
+# Noise, jammers and chaff, with which all rows of sensors have an effect.
+DISTURBED = {"sensing": "radar", "radar_noise_range": 100, "red_jammer": 20_000, "chaff": 6}
 
 
 def with_pairs(overrides: dict[str, float | str]) -> dict[str, float | str]:
@@ -55,6 +57,13 @@ def _is_of(game: dict[str, float], name: str) -> bool:
 # The rows that games in the plane have, and those that games with height have besides HEIGHT.
 OF_PLANE = [name for name in PARAMETERS if _is_of({}, name)]
 OF_HEIGHT = [name for name in PARAMETERS if name not in HEIGHT and _is_of(HEIGHT, name)]
+
+# The rows of sensors that only games with sensors have.
+OF_SENSORS = [
+    name
+    for name, row in PARAMETERS.items()
+    if row.group == "sensor" and name not in OF_PLANE and _is_of(DISTURBED, name)
+]
 
 
 def of_one_game(values: dict[str, float | str]) -> dict[str, float | str]:

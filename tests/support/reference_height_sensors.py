@@ -43,6 +43,10 @@ class HighSensors:
         own = self.types[number].aircraft["cross_section"]
         return (own / self.p["radar_cross_section"]) ** 0.25
 
+    def jammer(self, fighter: Body) -> float:
+        [number] = [n for n, other in enumerate(self.fighters) if other is fighter]
+        return super().jammer(fighter) * self.types[number].aircraft["jammer"]
+
     def at_rest(self, body: Body) -> Body:
         return Body(np.array([*body.position, 1.0, 0.0, 0.0, 0.0]))
 
