@@ -76,7 +76,7 @@ class Attention(PolicyModule):
             observations: float32 [agents, features].
             state: lstm_h and lstm_c [agents, memory_size]; optionally done, bool [agents].
         """
-        embedded, context = self.policy.encode(observations)
+        embedded, context = self.policy.encode(observations, state)
         query, key, value = self._project(embedded)
         rows = []
         for name, new, mark in zip(MEMORY, (key, value), (1.0, 0.0), strict=True):
@@ -111,7 +111,7 @@ class Attention(PolicyModule):
             horizon].
         """
         shape, flat = observations.shape[:2], observations.flatten(0, 1)
-        encoded, context = self.policy.encode(flat)
+        encoded, context = self.policy.encode(flat, state)
         embedded = encoded.unflatten(0, shape)
         query, key, value = self._project(embedded)
         steps = torch.arange(shape[1], device=flat.device)

@@ -161,30 +161,37 @@ class Policy(PolicyModule):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values."""
-        return self.decode(*self.encode(observations))
+        return self.decode(*self.encode(observations, state))
 
     forward_eval = forward
 
-    def encode(self, observations: torch.Tensor) -> tuple[torch.Tensor, Context]:
-        """Returns hidden features [agents, hidden_size], the input of a memory, and their context.
+    def encode(
+        self, observations: torch.Tensor, state: dict | None = None
+    ) -> tuple[torch.Tensor, Context]:
+        """Returns the features of `encode_observations`, the input of a memory, and their context.
 
-        With `parameter_sharing` the hidden features are the summaries of sides.
+        Encodes the fighters of a commander once for both, unless a subclass has features of its
+        own.
         """
-        if self.shares:
+        if self.shares and not self._overrides("encode_observations"):
             encodings = self._encode_fighters(observations)
             return encodings.amax(dim=1), Context(observations, encodings)
-        features = observations.float()
-        hidden = self.encoder(self._pool(features) if self.rows else features)
-        return hidden, Context(observations)
+        hidden = self.encode_observations(observations, state)
+        encodings = self._encode_fighters(observations) if self.shares else None
+        return hidden, Context(observations, encodings)
 
     def decode(self, hidden: torch.Tensor, context: Context) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values from hidden features or a memory's output.
+
+        A subclass's own `decode_actions` takes the hidden features alone, in teams, too.
 
         Args:
             hidden: [agents, hidden_size].
             context: of the same observations.
         """
         observations, encodings = context
+        if self._overrides("decode_actions"):
+            return self.decode_actions(hidden)
         if encodings is not None:
             return self._command(hidden, encodings, observations)
         if isinstance(self.actor, TargetActor):
@@ -195,12 +202,22 @@ class Policy(PolicyModule):
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Returns the hidden features of `encode`; PufferLib's LSTMWrapper calls it."""
-        return self.encode(observations)[0]
+        """Returns hidden features [agents, hidden_size]; PufferLib's LSTMWrapper calls it, too.
+
+        With `parameter_sharing` they are the summaries of sides.
+        """
+        if self.shares:
+            return self._encode_fighters(observations).amax(dim=1)
+        features = observations.float()
+        return self.encoder(self._pool(features) if self.rows else features)
 
     def decode_actions(self, hidden: torch.Tensor) -> tuple[Distribution, torch.Tensor]:
         """Returns the actor's output and values from hidden features; for one against one."""
         return self.actor(hidden), self.critic(hidden)
+
+    def _overrides(self, method: str) -> bool:
+        """True if a subclass has its own version of a method."""
+        return getattr(type(self), method) is not getattr(Policy, method)
 
     def _encode_fighters(self, observations: torch.Tensor) -> torch.Tensor:
         """Returns the encoding of each fighter, [agents, fighters, hidden_size]."""
@@ -305,7 +322,7 @@ class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
     ) -> tuple[torch.Tensor, Context | None]:
         """Returns hidden features, and their context; a user's own policy has none."""
         if isinstance(self.policy, Policy):
-            return self.policy.encode(observations)
+            return self.policy.encode(observations, state)
         return self.policy.encode_observations(observations, state), None
 
     def _decode(
