@@ -7,13 +7,13 @@ from midrange_puffer.policies.own_code import check_form
 
 
 def check_device(text: str) -> None:
-    """Raises ValueError if a text is not the name of a device."""
+    """Checks the name of a device; raises ValueError."""
     if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
 
 
 def check_own(*ours: str) -> Callable[[str], None]:
-    """Returns a check of a name that is one of `ours` or that of the user's own code."""
+    """Returns a check of a name: one of `ours`, or the name of a user's own code."""
 
     def check(text: str) -> None:
         if text not in ours:
@@ -28,7 +28,7 @@ def check_own(*ours: str) -> Callable[[str], None]:
 
 
 def check_stages(text: str) -> None:
-    """Raises ValueError if a text is not the names of a curriculum's stages."""
+    """Checks the names of a curriculum's stages; raises ValueError."""
     names = [name.strip() for name in text.split(",")] if text else []
     if not all(re.fullmatch(r"\w+", name, re.ASCII) for name in names):
         raise ValueError("must be names of letters, digits and '_', separated by commas")
@@ -37,14 +37,14 @@ def check_stages(text: str) -> None:
 
 
 def check_panel(text: str) -> None:
-    """Raises ValueError if a text is not the pilots of a panel."""
+    """Checks the pilots of a panel; raises ValueError."""
     from midrange_puffer.game.parameters import pilot_names
 
     pilot_names(text)
 
 
 def check_run_name(text: str) -> None:
-    """Raises ValueError if a text is not the name of a run or sweep."""
+    """Checks the name of a run or sweep; raises ValueError."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text in ("latest", "best"):
         raise ValueError(
             "must be letters, digits, '.', '_' and '-', and neither 'latest' nor 'best'"
