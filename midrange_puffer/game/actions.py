@@ -88,39 +88,39 @@ def controls_in(dimensions: int, kinds: int = 1, systems: bool = False) -> Contr
     return _CONTROLS[dimensions, kinds if dimensions == HEIGHT.dimensions else 1, systems]
 
 
-def controls(actions: np.ndarray, of: Controls, in_team: bool = False) -> np.ndarray:
+def controls(actions: np.ndarray, game_controls: Controls, in_team: bool = False) -> np.ndarray:
     """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
         actions: whole numbers [n, controls], a level of each control. With height fire level k is
             a missile of the k-th kind.
-        of: the controls of the game.
+        game_controls: the controls of the game.
         in_team: True in teams, where fire level k > 0 is a shot at the k-th enemy. Its control is
             k + 1, because control 1 is a shot at the enemy nearest the nose.
 
     Returns:
         float32 [n, controls].
     """
-    share = np.asarray(actions, np.float32) / of.highest_levels
-    values = of.lowest + (of.highest - of.lowest) * share
+    share = np.asarray(actions, np.float32) / game_controls.highest_levels
+    values = game_controls.lowest + (game_controls.highest - game_controls.lowest) * share
     if in_team:
         values[:, -1] += values[:, -1] > 0
     return values
 
 
-def levels(values: np.ndarray, of: Controls, in_team: bool = False) -> np.ndarray:
+def levels(values: np.ndarray, game_controls: Controls, in_team: bool = False) -> np.ndarray:
     """Returns the discrete actions int32 [..., controls] of controls, the reverse of `controls`.
 
     Controls between two levels give the nearer one.
     """
-    shares = (values - of.lowest) / (of.highest - of.lowest)
+    shares = (values - game_controls.lowest) / (game_controls.highest - game_controls.lowest)
     shares[..., -1] -= in_team * (shares[..., -1] > 0)
-    return np.rint(shares * of.highest_levels).astype(np.int32)
+    return np.rint(shares * game_controls.highest_levels).astype(np.int32)
 
 
-def within_limits(values: np.ndarray, of: Controls) -> np.ndarray:
+def within_limits(values: np.ndarray, game_controls: Controls) -> np.ndarray:
     """Returns continuous actions [n, controls] clipped to the limits of the controls."""
-    return np.clip(values, of.lowest, of.highest)
+    return np.clip(values, game_controls.lowest, game_controls.highest)
 
 
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:

@@ -120,7 +120,7 @@ def height_labels(
     fighters: Sequence[Fighter | Contact],
     has_climbs: bool = False,
     has_guidance: bool = False,
-    of: int | None = None,
+    fighter: int | None = None,
 ) -> list[Label]:
     """Returns labels with the heights of some fighters and of missiles in the air.
 
@@ -132,7 +132,8 @@ def height_labels(
         fighters: Those of its fighters that get labels.
         has_climbs: Write climbs and the sources of contacts, too.
         has_guidance: Name guidance of missiles other than by their own fighters.
-        of: The fighter whose missiles get labels, and those that fly at it; None: all.
+        fighter: Number of the fighter whose missiles get labels, and those that fly at it; None:
+            all.
     """
     labels = []
     reds = sum(body.side == 0 for body in moment.fighters)
@@ -146,7 +147,7 @@ def height_labels(
         [place] = view.to_screen([body.point])
         labels.append(Label(body.number, words, SIDE_COLOURS[body.side], place))
     for number, missile in enumerate(moment.missiles, len(moment.fighters)):
-        if missile.flying and of in (None, missile.path.owner, missile.target):
+        if missile.flying and fighter in (None, missile.path.owner, missile.target):
             words = _height_words(missile) if has_climbs else f"{missile.z / 1000:.1f}"
             if has_guidance and missile.guided in UNUSUAL:
                 words = f"{words}  {UNUSUAL[missile.guided]}"

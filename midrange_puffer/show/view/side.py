@@ -47,7 +47,8 @@ class Side:
         area: Part of the screen [px].
         moment: The fight.
         left: Number of the fighter that is at the left.
-        whole: Show all paths so far; otherwise all that flies, and both fighters.
+        whole: Show all paths so far; otherwise all living fighters, flying missiles, and the pair
+            even if dead.
     """
 
     def __init__(self, area: pygame.Rect, moment: Moment, left: int, whole: bool = False) -> None:
@@ -197,7 +198,7 @@ def _labels(side: Side, moment: Moment, focus: Focus) -> list[Label]:
         return height_labels(side, moment, moment.known)
     named = focus.fighter, focus.foe, focus.target
     bodies = [body for body in moment.known if body.number in named]
-    return height_labels(side, moment, bodies, of=focus.fighter)
+    return height_labels(side, moment, bodies, fighter=focus.fighter)
 
 
 def _draw_radar(
