@@ -1,6 +1,7 @@
 """Fights with height in the viewer and in films: from above with heights, and from the side."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pygame
@@ -293,4 +294,5 @@ def test_in_teams_the_side_names_the_focus_its_foe_and_their_missiles():
     assert named == {callsigns((4, 4))[n] for n in (focus.fighter, focus.foe, focus.target)}
     own = [m for m in now.missiles if m.flying and 1 in (m.path.owner, m.target)]
     heights = [words for words in written if "." in words and " " not in words]
-    assert len(heights) <= len(own) < sum(m.flying for m in now.missiles)
+    assert 0 < len(heights) <= len(own) < sum(m.flying for m in now.missiles)
+    assert not Counter(heights) - Counter(f"{m.z / 1000:.1f}" for m in own)
