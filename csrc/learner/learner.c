@@ -124,9 +124,9 @@ static void shape_policy(MrPolicy *policy, const MrShape *shape) {
   policy->shape = *shape;
   policy->outputs = 1;
   for (int head = 0; head < shape->heads; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
-  // Hold, fire and what is wanted of a target, in the place of the targets.
   policy->last_outputs = (policy->outputs - 1) / mr_rows_per_decision(shape) + 1;
   policy->fighter_row = mr_padded(policy->last_outputs);
+  // With targets: hold, fire and a query vector replace the targets' logits.
   if (mr_aims(shape)) policy->last_outputs += 2 + shape->entity_size - shape->levels[shape->heads - 1];
   policy->row = mr_padded(policy->outputs);
   int32_t in = shape->kinds ? shape->own + shape->kinds * shape->entity_size : shape->features;

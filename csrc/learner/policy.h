@@ -63,7 +63,9 @@ typedef struct {
   float *in[MR_MAX_LAYERS + 1];  // input of each layer, [MR_ROWS, in_padded]
   float *slope[MR_MAX_LAYERS];   // slope of the activation after each hidden layer, [MR_ROWS, out_padded]
   float *out;                    // outputs of the last layer, [MR_ROWS, out_padded]; then derivatives
-  float *logits;          // of decisions, or means, and values, [MR_ROWS, row]; then derivatives. `out` without targets
+  // Logits or means, then the value, of each decision [MR_ROWS, row]; later their derivatives; equals `out` without
+  // targets:
+  float *logits;
   float *fighter_logits;  // of a commander's fighters and their values, [MR_ROWS, fighter_row]; else `logits`
   float *back[2];         // derivatives by the inputs of a layer and of the next, [MR_ROWS, in_padded] of the widest
   // In teams:
