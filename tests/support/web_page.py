@@ -25,9 +25,11 @@ NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 WITHOUT_PAGE = (
     *(
         "data.js",
-        "side.js",
-        "scenes.js",
         "knowledge.js",
+        "sensors.js",
+        "side.js",
+        "camera_bodies.js",
+        "scenes.js",
         "types.js",
         "core.js",
         "teams.js",

@@ -201,6 +201,79 @@ def test_the_cut_of_a_radar_is_that_of_the_package(core):
             assert np.array(path) == pytest.approx(cut, abs=1.0)
 
 
+def cone_ends(core, radar: dict, states: list[dict], has_height: bool) -> list[np.ndarray]:
+    """Returns the ends of the rays of the camera's radar cones, [rays, 3] [m] each."""
+    script = """
+        answer(told.states.map((state) => (
+          coneEnds(state, told.radar, told.hasHeight).map(({ x, y, z }) => [x, y, z]))));
+    """
+    told = {"radar": radar, "states": states, "hasHeight": has_height}
+    return [np.array(ends) for ends in core.run(script, told)]
+
+
+def test_a_cone_of_the_camera_ends_at_its_range_the_ground_and_16_km(core):
+    """Compared with the angle to the nose in space; a ray ends at the first of the three."""
+    half, reach, ceiling = math.radians(50), 20_000, 16_000
+    states = [
+        {"x": 3000, "y": -2000, "z": z, "heading": heading, "climb": climb}
+        for z in (1, 300, 9000, 15_900)
+        for heading in (0.0, 2.0, -3.0)
+        for climb in (-1.2, 0.0, 0.4, 1.4)
+    ]
+    radar = {"radar_half_angle_deg": 50, "radar_range_nose": reach}
+    limits = set()
+    for state, ends in zip(states, cone_ends(core, radar, states, True), strict=True):
+        ground = math.cos(state["climb"])
+        nose = np.array([math.cos(state["heading"]), math.sin(state["heading"])])
+        nose = np.array([*(ground * nose), math.sin(state["climb"])])
+        apex = np.array([state["x"], state["y"], state["z"]])
+        lengths = np.linalg.norm(ends - apex, axis=1)
+        assert ends[0] == pytest.approx(ends[-1], abs=1e-6)
+        assert lengths.max() <= reach + 1e-6
+        assert ((ends[:, 2] > -1e-6) & (ends[:, 2] < ceiling + 1e-6)).all()
+        stops = {
+            "reach": np.isclose(lengths, reach),
+            "ground": np.isclose(ends[:, 2], 0, atol=1e-6),
+            "ceiling": np.isclose(ends[:, 2], ceiling),
+        }
+        assert np.any([*stops.values()], axis=0).all()
+        limits.update(name for name, rays in stops.items() if rays.any())
+        ways = (ends - apex) / lengths[:, None]
+        assert np.arccos(ways @ nose) == pytest.approx(half, abs=1e-6)
+        # They are all around the nose: their mean is along it.
+        assert ways[:-1].mean(axis=0) == pytest.approx(nose * math.cos(half), abs=1e-6)
+    assert limits == {"reach", "ground", "ceiling"}
+
+
+def test_a_cone_of_the_camera_in_the_plane_is_a_sector(core):
+    radar = {"radar_half_angle_deg": 70, "radar_range_nose": 30_000}
+    [ends] = cone_ends(core, radar, [{"x": 500, "y": 100, "heading": 1.0}], False)
+    assert ends[:, 2] == pytest.approx(0)
+    away = ends[:, :2] - (500, 100)
+    assert np.hypot(*away.T) == pytest.approx(30_000)
+    expected = 1.0 + np.radians(np.linspace(-70, 70, len(ends)))
+    assert np.unwrap(np.arctan2(away[:, 1], away[:, 0])) == pytest.approx(expected)
+
+
+def test_cones_are_those_of_the_pair_that_live_and_emit(core):
+    """Of fighters 0 to 5, where 2 is dead, 3 is silent and 4 is a contact."""
+    found = core.run(
+        """
+        const fight = {
+          radar: {}, isTeam: true, isContact: ({ number }) => number === 4,
+          fighters: Array.from({ length: 6 }, (_, number) => ({ number, died: number === 2 ? 5 : null })),
+        };
+        const states = fight.fighters.map(({ number }) => ({ silent: number === 3 }));
+        const view = { fight, states, time: 9, settings: { zones: "on", fighter: 1 } };
+        const off = { ...view, settings: { zones: "off", fighter: 1 } };
+        const shown = (...given) => radarsShown(...given).map(({ number }) => number);
+        answer([shown(view), shown(off, [1, 5]), ...told.map((pair) => shown(view, pair))]);
+        """,
+        [[1, 5], [5, 0], [1, 2], [1, 3], [1, 4]],
+    )
+    assert found == [[1], [], [1, 5], [0, 5], [1], [1], [1]]
+
+
 def test_shots_hit_as_those_of_the_package(flown):
     fly_outs, seen = None, set()
     session = session_at(0)

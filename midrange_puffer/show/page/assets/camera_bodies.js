@@ -182,7 +182,7 @@ function drawDart3(camera, missile, state, hex, { solid }) {
   }
 }
 
-/** Draws the radar cones, of rays that end at the ground and at a ceiling, and the clouds of chaff. */
+/** Draws the radar cones and the clouds of chaff. */
 function drawSensors3(camera) {
   const { states, context, colours: { seats } } = camera;
   for (const { number, side } of radarsShown(camera)) drawRadar3(camera, states[number], seats[side]);
@@ -192,10 +192,12 @@ function drawSensors3(camera) {
   }
 }
 
-/** Draws a radar's cone to its range; in a fight in the plane the part of the ground that it sees. */
-function drawRadar3(camera, state, hex) {
-  const { fight: { hasHeight, radar }, painter: { layers: { veil, lines } } } = camera;
-  const half = (radar.radar_half_angle_deg * Math.PI) / 180;
+/**
+ * Returns the ends [{x, y, z}] of the rays around a radar's cone [m]; the last ray is the first. A ray ends at the
+ * radar's range, at the ground or at CEILING. In a fight in the plane the rays cover the part of it that the radar sees.
+ */
+function coneEnds(state, { radar_half_angle_deg: degrees, radar_range_nose: range }, hasHeight) {
+  const half = (degrees * Math.PI) / 180;
   const nose = velocityOf({ ...state, speed: 1 });
   const left = { x: -Math.sin(state.heading), y: Math.cos(state.heading), z: 0 };
   const top = cross(nose, left);
@@ -207,11 +209,17 @@ function drawRadar3(camera, state, hex) {
     return plus(plus(plus({ x: 0, y: 0, z: 0 }, nose, along), left, across), top, up);
   });
   const place = { x: state.x, y: state.y, z: state.z ?? 0 };
-  const ends = rays.map((ray) => {
-    const room = Math.max(ray.z > 0 ? CEILING - place.z : place.z, 0) / Math.abs(ray.z); // infinite if level
-    return camera.near(plus(place, ray, hasHeight ? Math.min(radar.radar_range_nose, room) : radar.radar_range_nose));
+  return rays.map((ray) => {
+    const [room, rise] = [Math.max(ray.z > 0 ? CEILING - place.z : place.z, 0), Math.abs(ray.z)];
+    return plus(place, ray, hasHeight && room < range * rise ? room / rise : range);
   });
-  const apex = camera.near(place);
+}
+
+/** Draws a radar's cone. */
+function drawRadar3(camera, state, hex) {
+  const { fight: { hasHeight, radar }, painter: { layers: { veil, lines } } } = camera;
+  const ends = coneEnds(state, radar, hasHeight).map((end) => camera.near(end));
+  const apex = camera.near({ ...state, z: state.z ?? 0 });
   ends.slice(1).forEach((end, i) => {
     veil.triangle(apex, ends[i], end, tint(hex, 0.02));
     lines.line(ends[i], end, tint(hex, 0.35));

@@ -57,7 +57,7 @@ class Plane {
   }
 
   /** True if a missile's height and guidance are written: all are. */
-  names() {
+  hasWords() {
     return true;
   }
 

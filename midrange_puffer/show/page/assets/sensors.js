@@ -5,11 +5,14 @@ const WARNING_STROKE = [24, 70]; // px from the own fighter to the two ends of t
 const DIAMOND_SIZE = 9; // px
 const CLOUD_SIZE = 5; // px
 
-/** Returns the fighters whose radar cones a view shows: living and not silent, no contacts, in teams the chosen one. */
-function radarsShown({ fight, settings, states, time }) {
+/**
+ * Returns the fighters whose radar cones a view shows, among some numbers: those that live, emit, and are no contacts.
+ * The numbers are by default both fighters, in teams the chosen one alone.
+ */
+function radarsShown({ fight, settings, states, time }, numbers = fight.isTeam ? [settings.fighter] : [0, 1]) {
   if (!fight.radar || settings.zones !== "on") return [];
-  return fight.fighters.filter((fighter) => !fight.isContact(fighter) && !isDead(fighter, time)
-    && !states[fighter.number].silent && (!fight.isTeam || fighter.number === settings.fighter));
+  return fight.fighters.filter((fighter) => numbers.includes(fighter.number) && !fight.isContact(fighter)
+    && !isDead(fighter, time) && !states[fighter.number].silent);
 }
 
 /** Returns the fighters whose clouds of chaff a view shows: a side knows its own. */
@@ -91,6 +94,6 @@ function drawGuidance(view, missile, at) {
   const { context, labels, colours: { lock, dim } } = view;
   const guided = guidedAt(missile, view.time);
   if (guided === ACTIVE) drawDot(context, at, 9, "transparent", lock);
-  if (guided === SUPPORTED || !view.names(missile)) return;
+  if (guided === SUPPORTED || !view.hasWords(missile)) return;
   labels.beside(at, GUIDED[guided], { colour: guided === ACTIVE ? lock : dim, gap: 12, font: SMALL });
 }

@@ -120,7 +120,7 @@ class SideView {
   /** Draws the cuts of the pair's radar cones with the plane of the view, and the clouds of chaff. */
   _drawSensors() {
     const { context, states, colours: { seats } } = this;
-    for (const { number, side } of radarsShown(this).filter((fighter) => this.pair.includes(fighter.number))) {
+    for (const { number, side } of radarsShown(this, this.pair)) {
       const cut = this._radarCut(states[number]);
       if (cut.length) drawCone(context, cut.map((point) => this.place(point)), seats[side]);
     }
@@ -177,7 +177,7 @@ class SideView {
   }
 
   /** True if a missile's height and guidance are written; in teams if it is of the first fighter or flies at it. */
-  names(missile) {
+  hasWords(missile) {
     const { fight, time, pair: [own] } = this;
     return !fight.isTeam || missile.owner === own || targetAt(missile, time) === own;
   }
@@ -191,7 +191,7 @@ class SideView {
       labels.beside(this.place(state), text, { colour: seats[fighter.side], towards: [0, -1], gap: 18 });
     }
     for (const missile of fight.missiles) {
-      if (!this.names(missile) || phaseOf(missile, time) !== "flying") continue;
+      if (!this.hasWords(missile) || phaseOf(missile, time) !== "flying") continue;
       const state = stateAt(missile, time);
       const colour = seats[fight.sideOf(missile.owner)];
       const height = (state.z / 1000).toFixed(1);
