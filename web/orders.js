@@ -31,5 +31,5 @@ function drawSystems(human) {
   setText(element("radar"), silent ? "Radar silent" : "Radar emits");
   element("radar").setAttribute("aria-pressed", Boolean(silent));
   setText(element("chaff"), `Chaff: ${chaff}${left > 0 ? `, cloud ${left.toFixed(1)} s` : " left"}`);
-  element("chaff").disabled = chaff === 0;
+  element("chaff").disabled = chaff === 0 || left > 0; // one cloud at a time
 }

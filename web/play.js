@@ -42,7 +42,6 @@ function chosen() {
       start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
-      ...(areSystemsChosen() ? SYSTEMS : {}),
       ...game,
     },
   };
@@ -111,8 +110,9 @@ function take(next) {
   element("status").replaceWith(statusTable.cloneNode(true)); // the rows differ between games
   const Table = sim.isTeam ? Roster : Status;
   status = new Table(element("status"), element("range-line"), fights, settings, (number) => { settings.fighter = number; });
-  const { sensing } = sim.parameters;
-  showChoices({ size: Math.max(...sim.sizes), dimensions: sim.hasHeight ? 3 : 2, sensing, systems: sim.hasSystems });
+  const { sensing, emission_control, chaff } = sim.parameters;
+  const systems = sim.hasSystems ? { emission_control, chaff } : null;
+  showChoices({ size: Math.max(...sim.sizes), dimensions: sim.hasHeight ? 3 : 2, sensing, systems });
   views.reset();
   say("");
 }

@@ -143,6 +143,7 @@ def test_the_radar_is_switched_and_chaff_dropped_by_keys_and_buttons(page):
     until(lambda: text(page, "radar") == "Radar silent")
     press(page, "KeyC")
     until(lambda: text(page, "chaff").startswith("Chaff: 11, cloud 3"))
+    assert page.evaluate("document.getElementById('chaff').disabled")  # while the cloud lasts
     click(page, "radar")
     until(lambda: text(page, "radar") == "Radar emits")
     until(lambda: text(page, "chaff") == "Chaff: 11 left")
@@ -159,6 +160,29 @@ def test_the_radar_is_switched_and_chaff_dropped_by_keys_and_buttons(page):
     page.reload()
     until(lambda: text(page, "chaff").startswith("Chaff: 10"))
     assert page.evaluate("document.getElementById('systems').checked")
+
+
+def test_again_keeps_the_systems_of_an_opened_fight_until_they_are_switched_off(page, tmp_path):
+    game = {"sensing": "radar", "chaff": 6}  # without emission control
+    session = Session(("shooter", "ace"), seed=3, **game)
+    session.step()
+    path = tmp_path / "fight.replay"
+    session.replay().write(path)
+    give(page, path)
+    until(lambda: text(page, "message").startswith("A recorded fight"))
+    choose(page, "red-player", "human")
+    for _ in range(2):
+        until(lambda: text(page, "chaff") == "Chaff: 6 left")
+        assert page.evaluate("document.getElementById('systems').checked")
+        assert not is_shown(page, "radar")
+        press(page, "KeyC")
+        until(lambda: text(page, "chaff").startswith("Chaff: 5"))
+        click(page, "again")
+    choose(page, "systems", False)
+    until(lambda: not is_shown(page, "orders"))
+    choose(page, "systems", True)
+    until(lambda: text(page, "chaff") == "Chaff: 12 left")
+    assert is_shown(page, "radar")
 
 
 def test_the_champion_does_not_fly_with_sensors(page):
