@@ -61,7 +61,7 @@ function debrief(fight, seat, checks, { debrief: { words, zones, last }, manoeuv
   for (const { number } of fight.fighters.filter(isCrash)) {
     lines.push(`${number === seat ? "You" : nameOf(number)} flew into the ground.`);
   }
-  const ofDoings = (number) => {
+  const lastManoeuvres = (number) => {
     const done = new Set(manoeuvresOf(fight, number, manoeuvres).slice(-last)
       .map(({ manoeuvre }) => manoeuvreInWords(fight, number, manoeuvre, manoeuvres.words)));
     const name = number === seat ? "You" : nameOf(number);
@@ -72,7 +72,7 @@ function debrief(fight, seat, checks, { debrief: { words, zones, last }, manoeuv
     ...(fight.isTeam ? [say("flown", { name: nameOf(seat) })] : []),
     ...(lines.length ? lines : [nothing]),
     counts.length ? say("shots", { shots: counts.join(", ") }) : words.no_shots,
-    ...[...deaths.map(({ owner }) => owner), seat].flatMap(ofDoings),
+    ...[...deaths.map(({ owner }) => owner), seat].flatMap(lastManoeuvres),
   ];
 }
 

@@ -1,7 +1,6 @@
-// What each fighter does, in the words of the orders, by the geometry of the paths: the rules of game/manoeuvres.py, whose
-// limits and words the tables have.
+// Names each fighter's manoeuvres from its path, by the rules of game/manoeuvres.py. The tables have their limits and words.
 
-/** Returns the runs [{start, end, manoeuvre}] of what a fighter did while it lived. */
+/** Returns the runs [{start, end, manoeuvre}] of a living fighter's manoeuvres. */
 function manoeuvresOf(fight, number, limits) {
   const { died, entries: { times } } = fight.fighters[number];
   const runs = [];
@@ -34,7 +33,7 @@ function manoeuvreInWords({ callsigns }, number, { course, enemy, evades, side, 
 /** Returns a fighter's manoeuvre at an entry of its path, after the one `before`; null if no enemy lives. */
 function manoeuvreAt(fight, number, index, before, limits) {
   const own = bodyAt(fight.fighters[number], index);
-  const enemy = flownBy(fight, number, own, before, limits);
+  const enemy = referenceEnemy(fight, number, own, before, limits);
   if (enemy === null) return null;
   const supports = supportedBy(fight, number, own.time);
   const missile = inboundAt(fight, number, own, limits);
@@ -76,8 +75,8 @@ function isFlyingAt({ launched, entries: { times } }, time) {
   return launched <= time && time <= times.at(-1);
 }
 
-/** Returns the enemy that a fighter flies by: its last missile's target, else the nearest, else the one of before. */
-function flownBy(fight, number, own, before, { nearer }) {
+/** Returns the enemy to which a fighter's course refers: its last missile's target, else the nearest, else the one of before. */
+function referenceEnemy(fight, number, own, before, { nearer }) {
   const living = fight.fighters.filter((other) => fight.sideOf(other.number) !== fight.sideOf(number) && !isDead(other, own.time));
   if (!living.length) return null;
   const numbers = living.map((other) => other.number);

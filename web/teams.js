@@ -78,7 +78,8 @@ function pilotControls(names, { fire, target, ...commands }, fighter, order) {
 
 /**
  * A scripted pilot that flies fighters which are agents for the core, so that a human may take over any of them. It
- * flies in a second simulation, which copies all bodies before each decision.
+ * flies in a second simulation, which copies all bodies before each decision. With sensors the copied missiles have no
+ * locks, so the pilot supports each missile to its end.
  */
 class Crew {
   constructor({ core, seed, engagement, parameters, sim }, pilot) {
