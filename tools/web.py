@@ -77,7 +77,7 @@ SCRIPTS = (
     *("types.js", "core.js", "teams.js", "shots.js", "graph.js", "live.js", "session.js"),
     *("replay_file.js", "coder.js", "link.js", "onnx.js", "kept.js", "aim.js", "hands.js"),
     *("warnings.js", "manoeuvres.js", "debrief.js", "ladder.js", "lessons.js", "daily.js"),
-    *("sound.js", "sharing.js", "height.js", "views.js", "orders.js", "play.js"),
+    *("sound.js", "sharing.js", "height.js", "views.js", "orders.js", "results.js", "play.js"),
 )
 CSRC = ROOT / "csrc"
 # Files that are compiled for each game, as in setup.py, and once.
