@@ -261,7 +261,7 @@ def test_cones_are_those_of_the_pair_that_live_and_emit(core):
         """
         const fight = {
           radar: {}, isTeam: true, isContact: ({ number }) => number === 4,
-          fighters: Array.from({ length: 6 }, (_, number) => ({ number, died: number === 2 ? 5 : null })),
+          fighters: [null, null, 5, null, null, null].map((died, number) => ({ number, died })),
         };
         const states = fight.fighters.map(({ number }) => ({ silent: number === 3 }));
         const view = { fight, states, time: 9, settings: { zones: "on", fighter: 1 } };
