@@ -113,6 +113,12 @@ def average(
                     f"{path}: its {name} is {entries[name]}, and that of {paths[-1]} is "
                     f"{last[name]}: only policies of one kind have an average"
                 )
+        copies = entries.get(model_file.SUBORDINATES), last.get(model_file.SUBORDINATES)
+        if not model_file.is_same_subordinate(*copies):
+            raise UsageError(
+                f"{path}: its subordinate is another than that of {paths[-1]}: only policies of "
+                "one kind have an average"
+            )
     states = [policy.state_dict() for policy, _ in models]
     weights = {
         name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]

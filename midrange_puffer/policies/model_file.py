@@ -106,9 +106,28 @@ def new_policy(config: Mapping[str, Mapping[str, Any]]) -> PolicyModule:
     base, kind = config["base"], policy_class(config["base"]["policy_name"])
     spaces = policy_spaces(config["env"])
     policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
-    if path := config["env"].get(SUBORDINATES):
-        policy.subordinate = Subordinate(subordinate_policy(path, read_subordinate(path)))
+    policy.subordinate = subordinate_in(config["env"])
     return policy
+
+
+def subordinate_in(env: Mapping[str, Any]) -> Subordinate | None:
+    """Returns the subordinate that env.subordinates names; None without one.
+
+    Raises:
+        CheckpointError: The file cannot be used, or its policy is no subordinate.
+    """
+    path = env.get(SUBORDINATES)
+    return Subordinate(subordinate_policy(path, read_subordinate(path))) if path else None
+
+
+def is_same_subordinate(entries: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """True if the entries of two subordinates' model files have the same weights; None: no file."""
+    if entries is None or other is None:
+        return entries is other
+    weights, others = entries["weights"], other["weights"]
+    return weights.keys() == others.keys() and all(
+        torch.equal(weight, others[name]) for name, weight in weights.items()
+    )
 
 
 def save_policy(

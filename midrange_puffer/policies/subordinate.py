@@ -9,11 +9,7 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls
-from midrange_puffer.game.observation import (
-    controls_of,
-    order_features,
-    rows_of,
-)
+from midrange_puffer.game.observation import controls_of, order_features, rows_of
 from midrange_puffer.game.parameters import SUBORDINATE
 from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.native import FrozenNetwork
@@ -39,6 +35,10 @@ class Subordinate:
         self.any_size = policy.any_size
         self._controls = controls_of(self.features)
         self._network = FrozenNetwork(policy, threads)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Subordinate":
+        """Returns this subordinate: copies of a policy share it, since it is frozen."""
+        return self
 
     def act(self, observations: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Returns the controls by which fighters follow orders, float32 [n, controls].

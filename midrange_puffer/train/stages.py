@@ -243,10 +243,20 @@ def _source(config: Config, is_stopped: Callable[[], bool]) -> Iterator[Experien
 
 
 def first_policy(run: Run) -> PolicyModule:
-    """Returns the policy that a run begins or goes on with."""
+    """Returns the policy that a run begins or goes on with.
+
+    Its subordinate is that of env.subordinates, as that of the environments.
+
+    Raises:
+        CheckpointError: The run's model cannot be loaded.
+        ConfigError: It was trained with another subordinate.
+    """
     config, device = run.config, run.config.train.device
     if run.state:
-        policy, _ = load_policy(run.folder / run.state["model"], device)
+        path = run.folder / run.state["model"]
+        policy, model = load_policy(path, device)
+        _check_same_subordinate(config, path, model)
+        policy.subordinate = model_file.subordinate_in(config.env)
         return policy.train()
     if config.base.load_model_path is not None:
         return given_policy(config).to(device)
@@ -255,6 +265,26 @@ def first_policy(run: Run) -> PolicyModule:
     if config.base.policy_name != PACKAGE:
         check_outputs(policy, spaces)
     return policy.to(device)
+
+
+def _check_same_subordinate(config: Config, path: Path, model: Mapping[str, Any]) -> None:
+    """Raises ConfigError if a run's model was trained with another subordinate than the config's.
+
+    Args:
+        config: the run's.
+        path: the model file, for messages.
+        model: its entries, with the copy of its subordinate.
+    """
+    file, copy = config.env.subordinates, model.get(model_file.SUBORDINATES)
+    given = model_file.read_subordinate(file) if file else None
+    if not model_file.is_same_subordinate(given, copy):
+        trained = (
+            f"with another one, {model['env'][model_file.SUBORDINATES]}" if copy else "without"
+        )
+        raise ConfigError(
+            f"env.subordinates = {file or '(empty)'}: {path} was trained {trained}; must be "
+            f"{'a file with the same weights' if copy else 'empty'}"
+        )
 
 
 def given_policy(config: Config) -> PolicyModule:
@@ -295,6 +325,7 @@ def given_policy(config: Config) -> PolicyModule:
     for key, value, wanted in shapes:
         if value != wanted:
             raise ConfigError(f"base.load_model_path = {path}: its {key} is {value}, not {wanted}")
+    policy.subordinate = model_file.subordinate_in(config.env)
     return policy.train()
 
 

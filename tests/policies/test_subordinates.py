@@ -1,5 +1,7 @@
 """Subordinates: training with given orders, and fighters that a policy flies by orders."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +28,14 @@ from midrange_puffer.game.observation import (
 from midrange_puffer.game.orders import as_commands, carry_out, heads_of, in_words, orders_in
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.exported import to_onnx
+from midrange_puffer.policies.loading import average, load_subordinate
 from midrange_puffer.policies.model_file import policy_spaces, read_subordinate, save_model
 from midrange_puffer.policies.native import FrozenNetwork
 from midrange_puffer.policies.networks import Policy, make_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.subordinate import Subordinate
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.stages import first_policy
 
 TEAM = {"red_size": 2, "blue_size": 2}
 GAMES = {
@@ -314,10 +319,76 @@ def test_a_run_trains_a_subordinate_and_a_commander_of_it(tmp_path):
     [*_, path] = sorted(run.glob("model_*.pt"))
     assert "environment/order_distance" in (run / "metrics.jsonl").read_text()
     words = (*common, "--env.action-mode=orders", "--env.agents=side", f"--env.subordinates={path}")
-    assert runs.train(tmp_path, *words) == 0
+    raters = "--league.interval=1", "--train.replay-interval=1"
+    assert runs.train(tmp_path, *words, *raters) == 0
     [*_, model] = sorted((tmp_path / "run").glob("model_*.pt"))
     policy, _ = load_policy(model)
     assert isinstance(policy.subordinate, Subordinate)
+    assert copy.deepcopy(policy).subordinate is policy.subordinate
+    assert list((tmp_path / "run" / "replays").iterdir())
+
+
+def begun(folder: Path, env: dict[str, object], **base: object) -> Run:
+    """Returns a run whose commander gives orders to the subordinate of `env`."""
+    config = load_config(None, ["--env.action-mode=orders", "--train.device=cpu"])
+    config = config.replaced("env", "test", **env).replaced("base", "test", **base)
+    return Run(folder, config.replaced("policy", "test", hidden_size=32, hidden_layers=1))
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Returns a subordinate's file, one with other weights, and one with the first's weights."""
+    policy = obedient()
+    paths = [write(tmp_path / f"{name}.pt", policy, settings(), "subordinate") for name in "ac"]
+    with torch.no_grad():
+        policy.actor.bias[0] += 1
+    other = write(tmp_path / "b.pt", policy, settings(), "subordinate")
+    return str(paths[0]), str(other), str(paths[1])
+
+
+def saved(path: Path, subordinates: str) -> Path:
+    """Writes the model of a commander with a subordinate; "": without."""
+    made = make_policy(policy_spaces(settings() | {"action_mode": "orders"}), SIZES)
+    return write(path, made, settings() | {"subordinates": subordinates}, "fighter")
+
+
+def test_a_loaded_model_flies_by_the_subordinate_of_the_configuration(tmp_path, two):
+    first, second, _ = two
+    seen = np.random.default_rng(0).uniform(-1, 1, (50, 71)).astype(np.float32)
+    orders = np.tile(np.array([7, 0], np.int32), (50, 1))
+    for copied in (first, ""):
+        model = str(saved(tmp_path / "model.pt", copied))
+        policy = first_policy(begun(tmp_path, {"subordinates": second}, load_model_path=model))
+        wanted = load_subordinate(second, "orders", "default", 71)
+        assert np.array_equal(policy.subordinate.act(seen, orders), wanted.act(seen, orders))
+        assert first_policy(begun(tmp_path, {}, load_model_path=model)).subordinate is None
+
+
+def test_a_resumed_run_keeps_its_subordinate(tmp_path, two):
+    first, second, same = two
+    state = {"model": "model.pt"}
+    saved(tmp_path / "model.pt", first)
+    resumed = [replace(begun(tmp_path, {"subordinates": path}), state=state) for path in two]
+    for run in (resumed[0], resumed[2]):
+        assert isinstance(first_policy(run).subordinate, Subordinate)
+    with pytest.raises(
+        ConfigError, match=f"{second}: .*model.pt was trained with another one, {first}"
+    ):
+        first_policy(resumed[1])
+    with pytest.raises(ConfigError, match=r"subordinates = \(empty\): .* with another one"):
+        first_policy(replace(begun(tmp_path, {}), state=state))
+    saved(tmp_path / "model.pt", "")
+    with pytest.raises(ConfigError, match=f"{same}: .* was trained without; must be empty"):
+        first_policy(resumed[2])
+
+
+def test_models_with_different_subordinates_have_no_average(tmp_path, two):
+    first, second, same = two
+    paths = [saved(tmp_path / f"m{at}.pt", path) for at, path in enumerate((first, same, second))]
+    models = [load_policy(path) for path in paths]
+    average(paths[:2], models[:2])
+    with pytest.raises(UsageError, match=r"m0.pt: its subordinate is another than that of .*m2.pt"):
+        average(paths, models)
 
 
 # Errors
