@@ -25,6 +25,7 @@ from midrange_puffer.game.parameters import (
     SIDE,
     SUBORDINATE,
     checked_agents,
+    checked_order_cost,
     is_team,
     observed,
     resolve,
@@ -132,7 +133,8 @@ def check_agents(config: Config) -> None:
 
     Raises:
         ConfigError: There are no orders or no such sides, the sides change, the critic or the
-            reward is one of fighters, or the subordinates cannot fly.
+            reward is one of fighters, the subordinates cannot fly, or orders that do not exist
+            have a cost.
     """
     agents = config.env.agents
     for stage in (None, *stage_names(config)):
@@ -140,6 +142,7 @@ def check_agents(config: Config) -> None:
         where = "" if stage is None else f"[{STAGE}{stage}] "
         try:
             checked_agents(part.env.agents, part.env.action_mode, part.env)
+            checked_order_cost(part.env["order_cost"], part.env.agents)
             _check_subordinates(part)
         except ValueError as error:
             raise ConfigError(f"{where}env.{error}") from None

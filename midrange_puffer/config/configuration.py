@@ -24,6 +24,7 @@ from midrange_puffer.config.sections import (
 )
 from midrange_puffer.config.sweep_sections import SweepConfig
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import EFFECT_NEEDS, PARAMETERS
 from midrange_puffer.names import shown
 from midrange_puffer.policies.own_code import Own
 
@@ -142,6 +143,29 @@ def stage_config(config: Config, stage: str) -> Config:
 def run_configs(config: Config) -> list[Config]:
     """Returns the configurations that a run has in turn: of its stages, or `config` alone."""
     return [stage_config(config, stage) for stage in stage_names(config)] or [config]
+
+
+def with_effects(config: Config) -> Config:
+    """Returns `config` with values of [env] that need an effect only in stages that have it.
+
+    So a curriculum may begin without the noise or the chaff whose parameters are in [env]. A value
+    stays, and is refused later, if no stage has its effect or if the section of a stage sets it.
+    """
+    for name, needed in EFFECT_NEEDS.items():
+        value, default = config.env[name], PARAMETERS[name].default
+        parts = {stage: stage_config(config, stage).env for stage in stage_names(config)}
+        having = {stage for stage, env in parts.items() if any(env[other] for other in needed)}
+        if value == default or not having:
+            continue
+        source = config.source("env", name)
+        has_own = any(config.env[other] for other in needed)
+        for stage in parts.keys() - having if has_own else having:
+            if f"env.{name}" not in config[STAGE + stage]:
+                kept = {f"env.{name}": default if has_own else value}
+                config = config.replaced(STAGE + stage, source, **kept)
+        if not has_own:
+            config = config.replaced("env", source, **{name: default})
+    return config
 
 
 def format_config(config: Config) -> str:

@@ -13,6 +13,7 @@ from midrange_puffer.config.configuration import (
     ConfigError,
     check_line,
     stage_names,
+    with_effects,
 )
 from midrange_puffer.config.hints import (
     accepted_key,
@@ -103,6 +104,7 @@ def load_config(
             hint = suggest(section, stages)
             raise ConfigError(f"command line: --{section}: no such stage{hint}")
     check_stages(config, sources)
+    config = with_effects(config)
     check_pairs(config, sources)
     return config
 

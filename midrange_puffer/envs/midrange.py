@@ -21,7 +21,7 @@ from midrange_puffer.game.parameters import (
     SIDE,
     SUBORDINATE,
     checked_agents,
-    checked_order_reward,
+    checked_order_cost,
     checked_seed,
     is_team,
     sizes_of,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     "observes what each of its fighters does, one after another, and gives each an order. Its "
     'reward is the mean over its fighters. Or "subordinate": a fighter that is given orders, drawn '
     "at random; its observation ends with the order (docs/orders.md).",
-    order_reward='with agents = "subordinate": what a decision costs whose controls are the '
+    order_cost='with agents = "subordinate": what a decision costs whose controls are the '
     "opposite of those of the order's scripted course.",
     subordinates='with action_mode = "orders": the model file of a policy of agents = '
     '"subordinate", which flies the fighters by the agents\' orders; "": the scripted courses.',
@@ -85,7 +85,8 @@ class Midrange(pufferlib.PufferEnv):
         At the end +1 for a win, 0 for a draw, -1 for a loss. Each decision also pays the change of
         a potential, and a rate for pressing the enemy. Both are zero-sum between the sides and
         weighted by the `reward_*` parameters. No reward exceeds `parameters.reward_bound` in size,
-        1.5 by default; rewards are not clipped.
+        1.5 by default; with `agents="subordinate"` the bound is greater by `order_cost`. Rewards
+        are not clipped.
 
     Starting state:
         Range, bearing, noses and speeds are drawn from the `start_*` parameters, by the same rules
@@ -163,7 +164,7 @@ class Midrange(pufferlib.PufferEnv):
         critic: str = OWN_CRITIC,
         order_decisions: int = OPTIONS["order_decisions"].default,
         agents: str = OPTIONS["agents"].default,
-        order_reward: float = OPTIONS["order_reward"].default,
+        order_cost: float = OPTIONS["order_cost"].default,
         subordinates: str | Path = OPTIONS["subordinates"].default,
         **parameters: Setting,
     ) -> None:
@@ -177,12 +178,13 @@ class Midrange(pufferlib.PufferEnv):
         self._face: Arena | Sides | GivenOrders = arena  # the agents as they act
         self._sides = None
         commanded = checked_agents(agents, arena.action_mode, arena.parameters)
+        cost = checked_order_cost(order_cost, agents)
         if agents != FIGHTER:
             self._check_fighters_own(agents, critic, pool)
         if commanded > 1:
             self._face = self._sides = Sides(arena)
         elif agents == SUBORDINATE:
-            self._face = GivenOrders(arena, checked_order_reward(order_reward))
+            self._face = GivenOrders(arena, cost)
         self.num_envs, self.num_agents = arena.num_envs, self._face.agents
         self.parameters, self.render_mode = arena.parameters, render_mode
         self.observation, self.action_mode = arena.observation, action_mode

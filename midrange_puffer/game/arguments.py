@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.game.actions import ORDERS
-from midrange_puffer.game.parameter_table import OPTIONS
+from midrange_puffer.game.parameter_table import OPTIONS, SUBORDINATE
 from midrange_puffer.names import suggest
 
 
@@ -69,17 +69,20 @@ def checked_order_decisions(order_decisions: int, action_mode: str) -> int:
     return 0
 
 
-def checked_order_reward(order_reward: float) -> float:
+def checked_order_cost(order_cost: float, agents: str) -> float:
     """Returns the cost of a decision against an order.
 
     Raises:
-        ValueError: It is not a number in its range.
+        ValueError: It is not a number in its range, or is given to agents that follow no orders.
     """
-    option, number = OPTIONS["order_reward"], finite(order_reward)
+    option, number = OPTIONS["order_cost"], finite(order_cost)
     low, high = option.minimum or 0, option.maximum or 0
     if number is None or not low <= number <= high:
+        raise ValueError(f"order_cost = {order_cost!r}: must be a number from {low:g} to {high:g}")
+    if agents != SUBORDINATE and number != option.default:
         raise ValueError(
-            f"order_reward = {order_reward!r}: must be a number from {low:g} to {high:g}"
+            f"order_cost = {order_cost}: needs agents = {SUBORDINATE}, and this is agents = "
+            f"{agents}"
         )
     return number
 

@@ -145,7 +145,7 @@ OPTIONS: dict[str, Option] = {
             choices=AGENTS,
         ),
         Option(
-            "order_reward",
+            "order_cost",
             float,
             0.1,
             "with agents = subordinate: what a decision costs whose controls are the opposite of "

@@ -13,8 +13,8 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.arguments import (
     checked_choice,
     checked_num_envs,
+    checked_order_cost,
     checked_order_decisions,
-    checked_order_reward,
     checked_seed,
     checked_threads,
     finite,
@@ -115,7 +115,7 @@ __all__ = [
     "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "SUBORDINATE",
     "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness",
     "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
-    "checked_order_decisions", "checked_order_reward",
+    "checked_order_cost", "checked_order_decisions",
     "checked_seed", "checked_threads", "dies_alone", "fighter_names", "finite", "game_controls",
     "has_height", "has_mission", "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of",
     "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
@@ -250,17 +250,19 @@ _LONGEST_LINE = 8
 
 
 def _shorten_lines(values: dict[str, Any]) -> None:
-    """Scales the default spacing of larger sides, whose lines may meet, to whole metres.
+    """Shortens the default spacing of larger sides, whose lines may meet, to whole metres.
 
     Both lines together are then as long as those of `_LONGEST_LINE` against `_LONGEST_LINE`
-    fighters. A spacing of the user's own stays.
+    fighters. Any other spacing stays. A configuration has a value for every parameter, so the
+    default is known by its value.
     """
     names = "start_spacing_min", "start_spacing_max"
-    if max(sizes := sizes_of(values)) <= _LONGEST_LINE or values[names[1]] < _most_spacing(values):
+    gaps, most_gaps = sum(sizes_of(values)) - 2, 2 * (_LONGEST_LINE - 1)
+    if gaps <= most_gaps or values[names[1]] < _most_spacing(values):
         return
     if all(values[name] == PARAMETERS[name].default for name in names):
         for name in names:
-            values[name] = float(values[name] * 2 * (_LONGEST_LINE - 1) // (sum(sizes) - 2))
+            values[name] = float(values[name] * most_gaps // gaps)
 
 
 def _most_spacing(values: Parameters) -> float:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from machines import machine
 
 from midrange_puffer.config.configuration import (
+    ConfigError,
     changes,
     format_config,
     run_configs,
@@ -16,6 +17,7 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import help_sections, schema, stage_keys
 from midrange_puffer.config.settle import settle
+from midrange_puffer.game.parameters import PARAMETERS, resolve
 
 STAGES = """
 [curriculum]
@@ -221,3 +223,54 @@ def test_a_stage_that_does_not_fit_is_refused_by_name(words, parts):
     fitting += ["--train.minibatch-size=2048"]
     config = load_config(None, [*SETTLED, *fitting, *words])
     assert_refused(parts, settle, config, machine(4))
+
+
+RISING = """
+[env]
+sensing = radar
+emission_control = on
+chaff_time = 6
+track_speed = 900
+radar_noise_range = {noise}
+[curriculum]
+stages = exact, noisy, last
+[curriculum.exact]
+max_steps = 1000
+env.radar_noise_range = 0
+[curriculum.noisy]
+max_steps = 1000
+env.radar_noise_range = 100
+env.chaff = {chaff}
+[curriculum.last]
+env.radar_noise_range = 200
+env.track_speed = 700
+"""
+
+
+@pytest.mark.parametrize("noise", [0, 50])
+def test_a_parameter_that_some_stages_need_is_of_those_alone(tmp_path, noise):
+    """Every stage's game can be made, and config.ini gives the same stages."""
+    path = tmp_path / "rising.ini"
+    path.write_text(RISING.format(noise=noise, chaff=6))
+    config = load_config(path)
+    path.write_text(format_config(config))
+    for read in (config, load_config(path, complete=True)):
+        stages = [part.env for part in run_configs(read)]
+        defaults = PARAMETERS["track_speed"].default, PARAMETERS["chaff_time"].default
+        assert [env["track_speed"] for env in stages] == [defaults[0], 900, 700]
+        assert [env["chaff_time"] for env in stages] == [defaults[1], 6, defaults[1]]
+        assert read.env["track_speed"] == (900 if noise else defaults[0])
+        for env in (*stages, read.env):
+            resolve({name: value for name, value in env.items() if name in PARAMETERS})
+
+
+def test_a_parameter_that_no_stage_needs_is_refused(tmp_path):
+    path = tmp_path / "rising.ini"
+    path.write_text(RISING.format(noise=50, chaff=0))
+    with pytest.raises(ConfigError, match="chaff_time = 6: needs chaff above 0"):
+        load_config(path)
+    words = "--curriculum.exact.env.track-speed=800", "--curriculum.noisy.env.chaff=6"
+    with pytest.raises(
+        ConfigError, match=r"\[curriculum.exact\].* track_speed = 800: needs radar_noise"
+    ):
+        load_config(path, words)

@@ -68,6 +68,20 @@ def test_only_a_default_spacing_of_large_sides_is_scaled():
         spacing(red_size=16, blue_size=16, start_spacing_max=2_500)
 
 
+@pytest.mark.parametrize("sizes", [(9, 2), (9, 5), (9, 7), (10, 7), (12, 1)])
+def test_the_default_spacing_is_only_shortened(sizes):
+    """At a short range the lines may meet by the default, and a longer spacing does not help."""
+    gaps, near = sum(sizes) - 2, {"start_range_min": 1_999.0 * (sum(sizes) - 2)}
+    game = (
+        dict(zip(("red_size", "blue_size"), sizes, strict=True)) | near | {"start_range_max": 90e3}
+    )
+    if gaps <= 14:
+        with pytest.raises(ValueError, match=r"start_spacing_max = 4000: must be below 3998"):
+            Simulation(**game)
+        return
+    assert Simulation(**game).parameters["start_spacing_max"] == 4_000 * 14 // gaps
+
+
 @EACH_SIZE
 def test_a_side_starts_abreast_in_line(sizes):
     sim = teams(sizes, 500, seed=3, start_spacing_min=700, start_spacing_max=900)

@@ -198,7 +198,7 @@ def test_commands_carry_an_order_with_the_controls_that_follow_it():
 def test_a_subordinate_observes_the_order_and_pays_for_departing_from_it(game):
     """The courses are those of the orders' words, in a simulation that flies the same fight."""
     pays = {"agents": "subordinate", "opponent": "straight", "seed": 6, **GAMES[game]}
-    free, bound = (Midrange(4, order_reward=reward, **pays) for reward in (0, 0.5))
+    free, bound = (Midrange(4, order_cost=cost, **pays) for cost in (0, 0.5))
     sim = Simulation(4, 6, blue="straight", envelope=True, **GAMES[game])
     heads, seen, costs = heads_of(sim.parameters), free.reset()[0].copy(), []
     bound.reset()
@@ -445,12 +445,23 @@ def test_what_cannot_be_a_subordinate_is_named(files, name, game, message):
         (["--league.interval=5"], "league.interval = 5: must be 0"),
         (["--train.replay-interval=5"], "train.replay_interval = 5: .*must be 0"),
         (["--env.opponent=pool:1,ace:1"], "must be without pool"),
-        (["--env.order-reward=2"], "order-reward = 2: must be a number from 0.0 to 1.0"),
+        (["--env.order-cost=2"], "order-cost = 2: must be a number from 0.0 to 1.0"),
     ],
 )
 def test_what_the_training_of_a_subordinate_cannot_have_is_named(words, message):
     with pytest.raises(ConfigError, match=message):
         settle(load_config(None, ["--env.agents=subordinate", *words]), machine())
+
+
+@pytest.mark.parametrize("agents", ["fighter", "side"])
+def test_a_cost_of_orders_without_a_subordinate_is_refused(agents):
+    message = f"order_cost = 0.5: needs agents = subordinate, and this is agents = {agents}"
+    with pytest.raises(ValueError, match=message):
+        Midrange(2, action_mode="orders", agents=agents, order_cost=0.5, **TEAM)
+    words = [f"--env.agents={agents}", "--env.action-mode=orders", "--env.order-cost=0.5"]
+    sizes = ["--env.red-size=2", "--env.blue-size=2"]
+    with pytest.raises(ConfigError, match=message):
+        settle(load_config(None, [*words, *sizes]), machine())
 
 
 def test_a_subordinate_flies_by_orders_only(files):
