@@ -151,7 +151,10 @@ def sensing_of(rows: Iterable[Rows]) -> str:
     return RADAR if any(row.kind == HEARD for row in rows) else FULL
 
 
-OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_alive")
+_TEAM_FEATURES = [feature.name for feature in features_of(_core.TEAM, 2, 2)]
+OWN_ALIVE = _TEAM_FEATURES.index("own_alive")
+# In a row of an enemy, in all games.
+_AHEAD = _TEAM_FEATURES.index("enemy_1_ahead") - _TEAM_FEATURES.index("enemy_1_present")
 
 
 def to_fly(observations: np.ndarray) -> np.ndarray:
@@ -243,7 +246,6 @@ def order_heads_of(features: int) -> Heads:
 
 
 _MISSILES = ("inbound", "seeker")  # rows of missiles that fly at the fighter, the first is urgent
-_AHEAD = 1  # of an enemy's row: the cosine of the angle off the nose, beside `present`
 
 
 def _rows_of_orders(features: int) -> tuple[Rows, ...]:
