@@ -2,21 +2,25 @@
 
     python benchmarks/adapted.py MODEL [MODEL …] --games exact noise [--episodes 400]
 
-Every model fights each of eleven pilots in both seats, with sensors in the plane. Chaff gives
+Every model fights each of OPPONENTS in both seats, with sensors in the plane. Chaff gives
 agents one more control, so a policy flies only in games that have it, or in those that do not. For
 policies that have it `idle_chaff`, cartridges without effect, is the exact game.
 """
 
 import argparse
+from collections.abc import Sequence
+from itertools import product
 from statistics import fmean
+from typing import Any
 
 from common import print_table
 from rich.progress import track
 
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.policies.contestants import find_contestant
 
-ELEVEN = (*PILOTS, "notcher")
+OPPONENTS = (*PILOTS, "notcher")
 SEED = 0
 EXACT = dict.fromkeys(("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed"), 0)
 EXACT |= {"red_jammer": 0, "blue_jammer": 0, "chaff": 0, "chaff_chance": 0.7}
@@ -30,12 +34,23 @@ GAMES: dict[str, dict[str, float]] = {
 }
 
 
-def scores(model: str, episodes: int, game: str) -> list[float]:
-    """Returns a model's scores against the pilots in one of GAMES."""
-    parameters = EXACT | GAMES[game]
+def parameters_of(game: str) -> dict[str, Any]:
+    """Returns the parameters of one of GAMES."""
+    return {"sensing": "radar", **EXACT, **GAMES[game]}
+
+
+def check_models(models: Sequence[str], games: Sequence[str]) -> None:
+    """Raises UsageError if a model cannot fly in a game."""
+    for model, game in product(models, games):
+        find_contestant("policy", model, resolve(parameters_of(game)))
+
+
+def scores_in(model: str, episodes: int, game: str) -> list[float]:
+    """Returns a model's scores against each of OPPONENTS in one of GAMES."""
+    parameters = parameters_of(game)
     return [
-        evaluate(model, pilot, episodes, SEED, threads=2, sensing="radar", **parameters)["score"]
-        for pilot in ELEVEN
+        evaluate(model, pilot, episodes, SEED, threads=2, **parameters)["score"]
+        for pilot in OPPONENTS
     ]
 
 
@@ -46,19 +61,24 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--episodes", type=int, default=400, help="with each pilot")
     options = parser.parse_args()
+    check_models(options.models, options.games)
     rows, means = [], []
     for model in track(options.models, "models"):
-        of_games = [scores(model, options.episodes, game) for game in options.games]
-        means.append([fmean(of_game) for of_game in of_games])
-        lowest = [min(zip(of_game, ELEVEN, strict=True)) for of_game in of_games]
-        cells = zip(means[-1], lowest, strict=True)
-        rows.append([model, *(f"{mean:.3f}; {least:.2f} {name}" for mean, (least, name) in cells)])
-    every = [
+        scores_by_game = [scores_in(model, options.episodes, game) for game in options.games]
+        means.append([fmean(scores) for scores in scores_by_game])
+        lowest = [min(zip(scores, OPPONENTS, strict=True)) for scores in scores_by_game]
+        cells = [
+            f"{mean:.3f}; {lowest_score:.2f} {name}"
+            for mean, (lowest_score, name) in zip(means[-1], lowest, strict=True)
+        ]
+        rows.append([model, *cells])
+    totals = [
         f"{fmean(column):.3f} ({min(column):.3f} to {max(column):.3f})"
         for column in zip(*means, strict=True)
     ]
-    rows.append(["all", *every])
-    print_table("Mean score over eleven pilots; the lowest", ["model", *options.games], rows)
+    rows.append(["all", *totals])
+    title = f"Mean score over {len(OPPONENTS)} pilots; the lowest"
+    print_table(title, ["model", *options.games], rows)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@
 #define MR_SEEKER_STREAMS 0x10000u
 _Static_assert(MR_STREAMS * MR_SIDES * MR_SIDE_MAX * MR_SIDE_MAX < MR_CHAFF_STREAM, "noise and chaff have own numbers");
 
-// The cartridges of chaff with which a fighter starts in a lane: the share of its aircraft.
+// The cartridges of chaff with which a fighter starts in a lane: its aircraft's share of the parameter `chaff`.
 static inline int32_t mr_chaff_carried(const MrSim *sim, const MrRoster *roster, int32_t fighter, int lane) {
 #if MR_DIMENSIONS == 3
   return (int32_t)((float)sim->params.chaff * roster->fighters[fighter].aircraft.chaff[lane] + 0.5f);

@@ -16,15 +16,15 @@ from midrange_puffer.game.parameters import game_controls, sizes_of
 
 SHORTEST, LONGEST = 4, 40  # decisions for which an order stands
 _STREAM = 0x0DE5  # of random numbers, beside those of the engagements
-_CHOICES = (SYSTEMS, "fire")  # controls whose values are numbers of what is chosen
+_CHOICES = (SYSTEMS, "fire")  # controls that select an option
 
 
 class GivenOrders:
     """The agents of an arena as subordinates.
 
     A subordinate's observation is that of its fighter and the order that it is given. An order
-    stands for SHORTEST to LONGEST decisions, or until the engagement ends. All of its levels are
-    drawn alike. To the fighter's reward is added what departing from the order costs.
+    stands for SHORTEST to LONGEST decisions, or until the engagement ends. Each head's level is
+    drawn uniformly. The cost of departing from the order is subtracted from the fighter's reward.
 
     Args:
         arena: whose agents are fighters that fly by levels.
@@ -49,10 +49,9 @@ class GivenOrders:
         own = game_controls(arena.parameters)
         self._is_choice = np.isin(own.names, _CHOICES)
         self._spans = own.highest - own.lowest
-        self._random = np.random.default_rng()
         self._sum, self._count = 0.0, 0  # of distances
         self.orders = np.zeros((self.agents, len(self._heads)), np.int32)
-        self._left = np.zeros(self.agents, np.int64)  # decisions for which each order stands
+        self._decisions_left = np.zeros(self.agents, np.int64)  # of each order
 
     def bind(self, buffers: Buffers) -> None:
         """Stores the subordinates' buffers, which `fly` writes into in place."""
@@ -63,7 +62,7 @@ class GivenOrders:
     def restart(self, seed: int) -> None:
         """Starts episode 0 of every engagement."""
         self._random = np.random.default_rng((seed, _STREAM))
-        self._left[:] = 0
+        self._decisions_left[:] = 0
         self._arena.restart(seed)
         self._write()
 
@@ -75,8 +74,8 @@ class GivenOrders:
         self._count += int(alive.sum())
         self._arena.fly(actions)
         self._buffers.rewards[:] -= self._cost * distances
-        self._left -= 1
-        self._left[self._buffers.terminals | self._buffers.truncations] = 0
+        self._decisions_left -= 1
+        self._decisions_left[self._buffers.terminals | self._buffers.truncations] = 0
         self._write()
 
     def take_figures(self) -> dict[str, list[float]]:
@@ -102,9 +101,9 @@ class GivenOrders:
 
     def _write(self) -> None:
         """Draws the orders that are due, and writes the observations."""
-        due = np.flatnonzero(self._left == 0)
+        due = np.flatnonzero(self._decisions_left == 0)
         counts = [len(words) for words in self._heads.values()]
         self.orders[due] = self._random.integers(0, counts, (len(due), len(counts)))
-        self._left[due] = self._random.integers(SHORTEST, LONGEST + 1, len(due))
+        self._decisions_left[due] = self._random.integers(SHORTEST, LONGEST + 1, len(due))
         self._buffers.observations[:, : self._features] = self._seen
         self._buffers.observations[:, self._features :] = order_features(self.orders, self._seen)

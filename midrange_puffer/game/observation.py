@@ -268,6 +268,9 @@ def order_features(orders: np.ndarray, observations: np.ndarray) -> np.ndarray:
     observation's row of the target, and that of the first missile that flies at the fighter. They
     do not depend on the sizes of the sides.
 
+    The target is the enemy that the order names, without one the enemy nearest the nose. For
+    `guard` too: the observation does not say which enemy menaces an ally.
+
     Args:
         orders: int [n, heads].
         observations: float32 [n, features].

@@ -141,7 +141,7 @@ OPTIONS: dict[str, Option] = {
             FIGHTER,
             "an agent is a fighter; with action_mode = orders in teams a side: a commander that "
             "gives orders to all of its fighters; or a subordinate: a fighter that is given "
-            "orders, drawn at random, observes them and flies by controls of its own",
+            "orders, drawn at random, observes them and chooses its own controls",
             choices=AGENTS,
         ),
         Option(

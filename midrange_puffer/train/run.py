@@ -294,7 +294,8 @@ def print_end(trainer: StageTrainer, scores: RecentScores, signals: StopSignals)
     )
     if trainer.run.config.env.agents == SUBORDINATE:
         uses = (
-            f"command  puffer train midrange --env.action-mode orders --env.subordinates {model}\n"
+            f"command  --env.subordinates {shlex.quote(model)}, in training in this game with "
+            "env.action_mode = orders\n"
         )
     print(
         f"trained  {steps / 1e6:.2f} M steps in {duration}\n"
