@@ -9,7 +9,6 @@ policies that have it `idle_chaff`, cartridges without effect, is the exact game
 
 import argparse
 from collections.abc import Sequence
-from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -17,8 +16,10 @@ from common import print_table
 from rich.progress import track
 
 from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.observation import observation_for
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.policies.contestants import find_contestant
+from midrange_puffer.policies.loading import load_policy
 
 OPPONENTS = (*PILOTS, "notcher")
 SEED = 0
@@ -41,8 +42,13 @@ def parameters_of(game: str) -> dict[str, Any]:
 
 def check_models(models: Sequence[str], games: Sequence[str]) -> None:
     """Raises UsageError if a model cannot fly in a game."""
-    for model, game in product(models, games):
-        find_contestant("policy", model, resolve(parameters_of(game)))
+    for model in models:
+        policy, _ = load_policy(model)
+        for game in games:
+            try:
+                observation_for([policy], resolve(parameters_of(game)))
+            except UsageError as error:
+                raise UsageError(f"{model} in {game}: {error}") from None
 
 
 def scores_in(model: str, episodes: int, game: str) -> list[float]:
@@ -61,7 +67,10 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--episodes", type=int, default=400, help="with each pilot")
     options = parser.parse_args()
-    check_models(options.models, options.games)
+    try:
+        check_models(options.models, options.games)
+    except UsageError as error:
+        parser.error(str(error))
     rows, means = [], []
     for model in track(options.models, "models"):
         scores_by_game = [scores_in(model, options.episodes, game) for game in options.games]
