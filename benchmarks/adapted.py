@@ -20,10 +20,13 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import observation_for
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.player import Player
 
 OPPONENTS = (*PILOTS, "notcher")
 SEED = 0
-EXACT = dict.fromkeys(("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed"), 0)
+EXACT: dict[str, float] = dict.fromkeys(
+    ("radar_noise_bearing_deg", "radar_noise_range", "radar_noise_speed"), 0
+)
 EXACT |= {"red_jammer": 0, "blue_jammer": 0, "chaff": 0, "chaff_chance": 0.7}
 GAMES: dict[str, dict[str, float]] = {
     "exact": {},
@@ -37,16 +40,16 @@ GAMES: dict[str, dict[str, float]] = {
 
 def parameters_of(game: str) -> dict[str, Any]:
     """Returns the parameters of one of GAMES."""
-    return {"sensing": "radar", **EXACT, **GAMES[game]}
+    return {"sensing": "radar"} | EXACT | GAMES[game]
 
 
 def check_models(models: Sequence[str], games: Sequence[str]) -> None:
     """Raises UsageError if a model cannot fly in a game."""
     for model in models:
-        policy, _ = load_policy(model)
+        player = Player(load_policy(model)[0], 1, SEED)
         for game in games:
             try:
-                observation_for([policy], resolve(parameters_of(game)))
+                observation_for([player], resolve(parameters_of(game)))
             except UsageError as error:
                 raise UsageError(f"{model} in {game}: {error}") from None
 
