@@ -9,6 +9,7 @@ from midrange_puffer import Simulation
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.page import write_page
+from midrange_puffer.show.view.canvas import Canvas
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +25,19 @@ def notch_fight() -> Session:
     while not session.over:
         session.step()
     return session
+
+
+@pytest.fixture
+def drawn_words(monkeypatch) -> list[str]:
+    """The texts that a window draws, in their order."""
+    words, write = [], Canvas.text
+
+    def text(self, drawn, *arguments, **options):
+        words.append(drawn)
+        return write(self, drawn, *arguments, **options)
+
+    monkeypatch.setattr(Canvas, "text", text)
+    return words
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from midrange_puffer.show.engagement_plot import Engagement, draw_engagement
 from midrange_puffer.show.page.content import collect
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.overlay import AIM, draw_help
-from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.moment import moment
 
 ESCORT = {"mission": "escort", "attacker": "red", "red_size": 2, "blue_size": 2}
@@ -148,16 +147,9 @@ def test_the_debriefing_tells_of_the_line(game, change, told):
         ({}, ["Hit the enemy with a missile, and do not be hit."]),
     ],
 )
-def test_the_help_begins_with_the_aim_of_the_game(game, aims, monkeypatch):
-    written, write = [], Canvas.text
-
-    def text(self, words, *arguments):
-        written.append(words)
-        return write(self, words, *arguments)
-
-    monkeypatch.setattr(Canvas, "text", text)
+def test_the_help_begins_with_the_aim_of_the_game(game, aims, drawn_words):
     draw_help(pygame.Surface((1280, 720)), line=line_of(Simulation(1, **game)))
-    assert written[: len(aims) + 1] == [*aims, AIM[0]]
+    assert drawn_words[: len(aims) + 1] == [*aims, AIM[0]]
 
 
 def test_the_debriefing_tells_how_far_the_line_was():

@@ -21,7 +21,6 @@ from midrange_puffer.show.play.debrief import BETWEEN, BEYOND, INSIDE, flown_zon
 from midrange_puffer.show.play.launch import launch_words
 from midrange_puffer.show.play.overlay import draw_help
 from midrange_puffer.show.play.threats import Threat, advice, find_threats
-from midrange_puffer.show.view.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("display")
 
@@ -62,20 +61,13 @@ def test_a_gamepad_climbs_by_its_right_stick():
         assert player.fighter()["vz"] > 20
 
 
-def test_the_help_has_the_keys_of_height(monkeypatch):
-    written, write = [], Canvas.text
-
-    def text(self, words, *arguments):
-        written.append(words)
-        return write(self, words, *arguments)
-
-    monkeypatch.setattr(Canvas, "text", text)
+def test_the_help_has_the_keys_of_height(drawn_words):
     draw_help(pygame.Surface(SIZE), has_height=True)
-    assert {"T  G", "Page Up  Down", "X", "V", "E", "O"} <= set(written)
-    assert "F" not in written
-    assert "Tab" not in written
+    assert {"T  G", "Page Up  Down", "X", "V", "E", "O"} <= set(drawn_words)
+    assert "F" not in drawn_words
+    assert "Tab" not in drawn_words
     draw_help(pygame.Surface(SIZE), in_team=True, has_height=True, has_sensors=True)
-    assert {"T  G", "Tab", "Q", "X", "V", "E", "F"} <= set(written)
+    assert {"T  G", "Tab", "Q", "X", "V", "E", "F"} <= set(drawn_words)
 
 
 LOADED = {"red_missiles": "medium:1,long:2", "blue_missiles": "short:2,medium:1"}

@@ -9,7 +9,6 @@ from midrange_puffer.replays.session import HUMAN
 from midrange_puffer.show.play.launch import status_lines
 from midrange_puffer.show.play.overlay import draw_help
 from midrange_puffer.show.play.systems import systems_keys, systems_words
-from midrange_puffer.show.view.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("display")
 
@@ -83,15 +82,8 @@ def test_a_common_view_has_the_lines_of_both_humans():
 @pytest.mark.parametrize(
     ("game", "keys"), [(SENSED, []), (EMISSION, ["Y"]), (CHAFF, ["C"]), (BOTH, ["Y", "C"])]
 )
-def test_the_help_lists_the_keys_of_the_systems_in_the_game(game, keys, monkeypatch):
-    written, write = [], Canvas.text
-
-    def text(self, words, *arguments):
-        written.append(words)
-        return write(self, words, *arguments)
-
-    monkeypatch.setattr(Canvas, "text", text)
+def test_the_help_lists_the_keys_of_the_systems_in_the_game(game, keys, drawn_words):
     parameters = Player(**game).session.sim.parameters
-    written.clear()
+    drawn_words.clear()
     draw_help(pygame.Surface(SIZE), has_sensors=True, systems=systems_keys(parameters))
-    assert [words for words in written if words in ("Y", "C")] == keys
+    assert [words for words in drawn_words if words in ("Y", "C")] == keys

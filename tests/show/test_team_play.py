@@ -153,18 +153,13 @@ def test_a_spectator_may_follow_one_fighter():
     assert player.session.names[0] != "ace"
 
 
-def test_the_help_tells_the_keys_of_teams(monkeypatch):
-    from midrange_puffer.show.view.canvas import Canvas
-
-    texts = []
-    write = Canvas.text
-    monkeypatch.setattr(Canvas, "text", lambda *a, **k: (texts.append(a[1]), write(*a, **k))[1])
+def test_the_help_tells_the_keys_of_teams(drawn_words):
     for game, is_there in (({}, False), (FAR, True)):
         player = Player(size=(1280, 720), **game)
-        texts.clear()
+        drawn_words.clear()
         player.press(pygame.K_h)
-        assert ("Page Down" in texts) == is_there
-        assert "Space begins" in texts
+        assert ("Page Down" in drawn_words) == is_there
+        assert "Space begins" in drawn_words
 
 
 def test_the_end_is_told_to_the_fighter_that_was_flown_last(tmp_path):

@@ -215,31 +215,17 @@ def test_trails_have_the_colours_of_heights_where_there_is_no_view_from_the_side
         assert found == [not has_side] * 2
 
 
-def written(monkeypatch, draw) -> list[str]:
-    """Returns the words that are drawn."""
-    words, write = [], Canvas.text
-
-    def text(self, given, *arguments, **options):
-        words.append(given)
-        return write(self, given, *arguments, **options)
-
-    monkeypatch.setattr(Canvas, "text", text)
-    draw()
-    return words
-
-
-def test_the_bar_names_types_and_counts_the_missiles_of_a_load(monkeypatch, replay):
+def test_the_bar_names_types_and_counts_the_missiles_of_a_load(drawn_words, replay):
     game = {"dimensions": 3, "red_missiles": "medium:4,long:2", "blue_aircraft": "heavy"}
     session = Session(("crank", "shooter"), seed=1, **game)
     session.step()
-    words = written(monkeypatch, lambda: Renderer((1280, 720)).draw(session.sim, session.paths))
+    Renderer((1280, 720)).draw(session.sim, session.paths)
     for name in ("light:", "4 medium", "2 long", "heavy:", "medium"):
-        assert name in words
-    words = written(
-        monkeypatch, lambda: Renderer((1280, 720)).draw(replay.simulation(), replay.paths())
-    )
-    assert "light:" in words
-    assert not any("4 medium" in word for word in words)
+        assert name in drawn_words
+    drawn_words.clear()
+    Renderer((1280, 720)).draw(replay.simulation(), replay.paths())
+    assert "light:" in drawn_words
+    assert not any("4 medium" in word for word in drawn_words)
 
 
 def test_tab_follows_blue_then_all_then_red(monkeypatch):

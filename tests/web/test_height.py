@@ -256,7 +256,7 @@ def test_a_cone_of_the_camera_in_the_plane_is_a_sector(core):
 
 
 def test_cones_are_those_of_the_pair_that_live_and_emit(core):
-    """Of fighters 0 to 5, where 2 is dead, 3 is silent and 4 is a contact."""
+    """Fighter 2 of 0 to 5 is dead, 3 is silent and 4 is a contact."""
     found = core.run(
         """
         const fight = {
