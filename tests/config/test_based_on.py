@@ -29,6 +29,7 @@ OVERRIDES = {
         SENSORS,
         f"{FEW},ace:0.4,patient:0.4,pair:0.4,notcher:0.4",
         "--train.total-timesteps=60_000_000",
+        "--train.critic=truth",
     ],
 }
 
