@@ -369,11 +369,15 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
 def _check_systems(name: str, features: int, here: int) -> None:
     """Raises UsageError if of a policy's game and this one only one has systems."""
     own, other = controls_of(features).systems, controls_of(here).systems
-    if own != other:
-        which = ("without", "with")
+    if own and not other:
         raise UsageError(
-            f"{name} was trained {which[own]} emission_control or chaff: it cannot fly "
-            f"{which[other]}"
+            f"{name} was trained with emission_control or chaff: it cannot fly where there is "
+            "neither; set emission_control = on, or chaff above 0"
+        )
+    if other and not own:
+        raise UsageError(
+            f"{name} was trained without emission_control and chaff: it cannot fly where there is "
+            "one of them; set emission_control = off and chaff = 0"
         )
 
 
