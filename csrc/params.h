@@ -93,8 +93,8 @@
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
   X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
-  X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start") \
-  X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start") \
+  X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start; auto = 2000, less where the lines of more than 16 fighters could meet") \
+  X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start; auto = 4000, likewise less") \
   X(start, float, start_line_depth, 10000, -100000, 200000, "m", "in missions: at the start the line is this far behind the defender, as the attacker sees it; below 0 in front of it") \
   X(start, float, start_transport_trail, 15000, 0, 50000, "m", "in the mission escort: the transport starts this far behind its side") \
   X(start, float, start_height_min, 5000, 500, 15000, "m", "with height: least mean height of the fighters at the start") \

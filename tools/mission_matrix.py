@@ -8,26 +8,21 @@ the attack wins. The second argument is a file whose [env] has the rest of the g
 """
 
 import argparse
-import configparser
 from typing import Any
 
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import game_of
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.game.parameters import PARAMETERS, resolve
+from midrange_puffer.game.parameters import resolve
 
 FIGHTS = 500
 PILOTS = ("straight", "shooter", "evader", "crank", "snake", "turn_back", "ace", "patient")
 
 
-def game_of(mission: str, path: str | None) -> dict[str, Any]:
+def parameters_of(mission: str, path: str | None) -> dict[str, Any]:
     """Returns the parameters of a mission in which red attacks, with those of a file."""
-    file = configparser.ConfigParser(inline_comment_prefixes=("#", ";"))
-    if path:
-        file.read(path)
-    env = dict(file["env"]) if file.has_section("env") else {}
-    game = {name: value for name, value in env.items() if name in PARAMETERS}
-    numbers = {name: float(v) if PARAMETERS[name].kind is not str and not PARAMETERS[name].choices
-               else v for name, v in game.items()}  # fmt: skip
-    return resolve(numbers | {"mission": mission, "attacker": "red"}, teams=True)
+    game = game_of(load_config(path))
+    return resolve(game | {"mission": mission, "attacker": "red"}, teams=True)
 
 
 def main() -> None:
@@ -36,7 +31,7 @@ def main() -> None:
     parser.add_argument("mission", choices=("line", "escort"))
     parser.add_argument("config", nargs="?")
     arguments = parser.parse_args()
-    game = game_of(arguments.mission, arguments.config)
+    game = parameters_of(arguments.mission, arguments.config)
     print(f"| attacks | {' | '.join(PILOTS)} |")
     print(f"|---|{'---|' * len(PILOTS)}")
     for attacker in PILOTS:

@@ -27,7 +27,13 @@ from midrange_puffer.game.observation import (
     Feature,
     features_of,
 )
-from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS, Parameter
+from midrange_puffer.game.parameters import (
+    AUTOMATIC,
+    CONTROLLERS,
+    PARAMETERS,
+    PILOTS,
+    Parameter,
+)
 from midrange_puffer.show.play.browser import read_page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,7 +194,8 @@ def _values(one: Parameter) -> tuple[str, str]:
         return one.default, " or ".join(one.choices) + ", or a mix" * one.is_mixed
     if one.kind is str:
         return "", "text"
-    return f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
+    automatic = f"{AUTOMATIC}: " * one.is_automatic
+    return f"{automatic}{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
 
 
 def _features() -> str:

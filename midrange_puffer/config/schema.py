@@ -23,6 +23,7 @@ from midrange_puffer.config.sections import (
 )
 from midrange_puffer.config.sweep_sections import SweepConfig, Swept
 from midrange_puffer.game.parameters import (
+    AUTOMATIC,
     OPTIONS,
     PARAMETERS,
     Parameter,
@@ -103,7 +104,16 @@ def _env_keys(env_class: str) -> dict[str, Key]:
             is_mixed=p.is_mixed,
         )
         if p.kind is str or p.choices
-        else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
+        else Key(
+            p.name,
+            p.kind,
+            p.meaning,
+            AUTOMATIC if p.is_automatic else p.default,
+            p.minimum,
+            p.maximum,
+            words=(AUTOMATIC,) * p.is_automatic,
+            unit=p.unit,
+        )
         for p in PARAMETERS.values()
     ]
     keys = {key.name: key for key in (*options, *parameters)}

@@ -153,8 +153,19 @@ def sensing_of(rows: Iterable[Rows]) -> str:
 
 _TEAM_FEATURES = [feature.name for feature in features_of(_core.TEAM, 2, 2)]
 OWN_ALIVE = _TEAM_FEATURES.index("own_alive")
-# In a row of an enemy, in all games.
-_AHEAD = _TEAM_FEATURES.index("enemy_1_ahead") - _TEAM_FEATURES.index("enemy_1_present")
+_NOSE = {2: "ahead", 3: "off_nose"}  # cosine of the angle off the nose, by dimensions
+
+
+@cache
+def _nose_column(features: int) -> int:
+    """Returns the place, in a team's row of an enemy, of the cosine of its angle off the nose.
+
+    With height it is the angle in space, as the core's orders have it.
+    """
+    rows, dimensions = _team_of(features)
+    columns = features_of(_OF_TEAMS[sensing_of(rows), dimensions], 2, 2)
+    names = [feature.name for feature in columns]
+    return names.index(f"enemy_1_{_NOSE[dimensions]}") - names.index("enemy_1_present")
 
 
 def to_fly(observations: np.ndarray) -> np.ndarray:
@@ -287,7 +298,8 @@ def order_features(orders: np.ndarray, observations: np.ndarray) -> np.ndarray:
         chosen = np.zeros(count, int)
         if rows.kind == ENEMY:
             is_there = block[:, :, 0] > 0
-            nose = np.where(is_there, block[:, :, _AHEAD], -np.inf).argmax(axis=1)
+            cosines = block[:, :, _nose_column(features)]
+            nose = np.where(is_there, cosines, -np.inf).argmax(axis=1)
             named = np.clip(orders[:, -1] - 1, 0, rows.rows - 1)
             is_named = (orders[:, -1] > 0) & is_there[np.arange(count), named]
             chosen = np.where(is_named, named, nose)
@@ -357,11 +369,15 @@ def _check_controls(name: str, features: int, here: Controls) -> None:
 def _check_systems(name: str, features: int, here: int) -> None:
     """Raises UsageError if of a policy's game and this one only one has systems."""
     own, other = controls_of(features).systems, controls_of(here).systems
-    if own != other:
-        which = ("without", "with")
+    if own and not other:
         raise UsageError(
-            f"{name} was trained {which[own]} emission_control or chaff: it cannot fly "
-            f"{which[other]}"
+            f"{name} was trained with emission_control or chaff: it cannot fly where there is "
+            "neither; set emission_control = on, or chaff above 0"
+        )
+    if other and not own:
+        raise UsageError(
+            f"{name} was trained without emission_control and chaff: it cannot fly where there is "
+            "one of them; set emission_control = off and chaff = 0"
         )
 
 

@@ -30,6 +30,9 @@ class Parameter:
     meaning: str
     choices: tuple[str, ...] = ()  # the allowed values of a choice
     is_mixed: bool = False  # a choice that may also be a mix, such as "light:2,heavy:1"
+    # True of a number that may also be AUTOMATIC, which then is the default: `resolve` chooses the
+    # value, `default` or another one that the sides need.
+    is_automatic: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,13 @@ LOADOUTS: tuple[Parameter, Parameter] = (
         "rules", "blue_missiles", str, "", 0, 0, "", "with height: the loadout of blue's fighters",
     ),
 )  # fmt: skip
+AUTOMATIC = "auto"
+SPACINGS: tuple[str, str] = ("start_spacing_min", "start_spacing_max")  # the automatic rows
 PARAMETERS: dict[str, Parameter] = {
-    **{row["name"]: Parameter(**row) for row in _core.parameter_rows()},
+    **{
+        row["name"]: Parameter(**row, is_automatic=row["name"] in SPACINGS)
+        for row in _core.parameter_rows()
+    },
     **{row.name: row for row in (TYPES, *LOADOUTS)},
 }
 RULES_VERSION: int = _core.RULES_VERSION  # written into replays and models

@@ -46,6 +46,7 @@ from midrange_puffer.game.missions import check_mission, without_mission
 from midrange_puffer.game.parameter_table import (
     ADDITIONS,
     AGENTS,
+    AUTOMATIC,
     EFFECT_NEEDS,
     ESCORT,
     FIGHT,
@@ -68,6 +69,7 @@ from midrange_puffer.game.parameter_table import (
     SAME_BITS_SINCE,
     SEATS,
     SIDE,
+    SPACINGS,
     SUBORDINATE,
     TYPES,
     Option,
@@ -108,19 +110,19 @@ from midrange_puffer.game.types import (
 from midrange_puffer.names import suggest
 
 __all__ = [
-    "ADDITIONS", "AGENTS", "ALL", "CONTROLLERS", "EASY", "EFFECT_NEEDS", "ESCORT", "EXPORTED",
-    "FIGHT", "FIGHTER", "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE", "LOADOUTS",
-    "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS", "OBSERVED", "OFF",
-    "ON", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR", "RULES_VERSION",
-    "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE", "SUBORDINATE",
-    "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters", "blindness",
-    "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
-    "checked_order_cost", "checked_order_decisions",
-    "checked_seed", "checked_threads", "dies_alone", "fighter_names", "finite", "game_controls",
-    "has_height", "has_mission", "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of",
-    "most_decisions", "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of",
-    "require_height", "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of",
-    "text_check", "without_mission",
+    "ADDITIONS", "AGENTS", "ALL", "AUTOMATIC", "CONTROLLERS", "EASY", "EFFECT_NEEDS", "ESCORT",
+    "EXPORTED", "FIGHT", "FIGHTER", "FIRST_RULES", "FULL", "HUMAN", "JAMMERS", "LADDER", "LINE",
+    "LOADOUTS", "MAP_PILOTS", "MISSION_PILOTS", "MODEL_SUFFIXES", "NOISE", "OBSERVATIONS",
+    "OBSERVED", "OFF", "ON", "OPTIONS", "PAIRS", "PARAMETERS", "PILOTS", "POOL", "RADAR",
+    "RULES_VERSION", "SAME_BITS_SINCE", "SCRIPTED", "SEATS", "SELF", "SENSOR_PILOTS", "SIDE",
+    "SUBORDINATE", "TYPES", "WINGMEN", "WING_PILOTS", "Option", "Parameter", "Parameters",
+    "blindness", "callsigns", "check", "checked_agents", "checked_choice", "checked_num_envs",
+    "checked_order_cost", "checked_order_decisions", "checked_seed", "checked_threads",
+    "dies_alone", "fighter_names", "finite", "game_controls", "has_height", "has_mission",
+    "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions",
+    "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of", "require_height",
+    "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
+    "with_open_spacing", "without_mission",
 ]  # fmt: skip
 
 
@@ -151,10 +153,14 @@ def check(
         if row.choices == (OFF, ON) and isinstance(value, bool):
             return ON if value else OFF
         return one_of(name, value, row.choices)
+    if row.is_automatic and value == AUTOMATIC:
+        return AUTOMATIC
     number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
         wanted = "a whole number" if row.kind is int else "a number"
-        raise ValueError(f"{name} = {value!r}: must be {wanted}")
+        raise ValueError(
+            f"{name} = {value!r}: must be {wanted}{f' or {AUTOMATIC}' * row.is_automatic}"
+        )
     if not row.minimum <= number <= row.maximum:
         raise ValueError(
             f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g} {row.unit}"
@@ -193,8 +199,11 @@ def resolve(
             too short for the fighters.
         UsageError: The parameters ask for teams where they are not allowed.
     """
-    values: dict[str, Any] = {row.name: row.default for row in PARAMETERS.values()}
+    values: dict[str, Any] = {
+        row.name: AUTOMATIC if row.is_automatic else row.default for row in PARAMETERS.values()
+    }
     values.update({name: check(name, value, caller) for name, value in overrides.items()})
+    _choose_spacing(values)
     for low, high in PAIRS:
         if values[low] > values[high]:
             raise ValueError(
@@ -202,7 +211,6 @@ def resolve(
                 f"{low} may be at most {high}"
             )
     if is_team(values):
-        _shorten_lines(values)
         _check_teams(values, teams)
     _check_sensors(values)
     if has_height(values):
@@ -249,20 +257,28 @@ def _check_type_names(values: dict[str, Any]) -> None:
 _LONGEST_LINE = 8
 
 
-def _shorten_lines(values: dict[str, Any]) -> None:
-    """Shortens the default spacing of larger sides, whose lines may meet, to whole metres.
+def _choose_spacing(values: dict[str, Any]) -> None:
+    """Replaces AUTOMATIC by the default spacing, for larger sides by a shorter one in whole metres.
 
-    Both lines together are then as long as those of `_LONGEST_LINE` against `_LONGEST_LINE`
-    fighters. Any other spacing stays. A configuration has a value for every parameter, so the
-    default is known by its value.
+    It is shorter only if both ends are AUTOMATIC and the lines may meet. Both lines together are
+    then as long as those of `_LONGEST_LINE` against `_LONGEST_LINE` fighters.
     """
-    names = "start_spacing_min", "start_spacing_max"
+    chosen = [name for name in SPACINGS if values[name] == AUTOMATIC]
+    values.update({name: PARAMETERS[name].default for name in chosen})
     gaps, most_gaps = sum(sizes_of(values)) - 2, 2 * (_LONGEST_LINE - 1)
-    if gaps <= most_gaps or values[names[1]] < _most_spacing(values):
+    if len(chosen) < 2 or gaps <= most_gaps or values[SPACINGS[1]] < _most_spacing(values):
         return
-    if all(values[name] == PARAMETERS[name].default for name in names):
-        for name in names:
-            values[name] = float(values[name] * most_gaps // gaps)
+    for name in SPACINGS:
+        values[name] = float(values[name] * most_gaps // gaps)
+
+
+def with_open_spacing(env: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the [env] of a written file, with AUTOMATIC in place of the default spacing.
+
+    Older files have the numbers. Where they were given, and fit, AUTOMATIC is the same game.
+    """
+    has_defaults = all(env.get(name) == PARAMETERS[name].default for name in SPACINGS)
+    return {**env, **dict.fromkeys(SPACINGS, AUTOMATIC)} if has_defaults else {**env}
 
 
 def _most_spacing(values: Parameters) -> float:

@@ -128,6 +128,24 @@ def test_a_value_that_config_ini_could_not_hold_is_refused_at_once(character):
     assert "must be one line of text, without " + ascii(character)[1:-1] in told
 
 
+def test_a_spacing_that_is_given_holds_or_is_refused(tmp_path):
+    large = ["--env.red-size=16", "--env.blue-size=16"]
+    config = load_config(None, large)
+    assert config.env["start_spacing_max"] == "auto"
+    given = ["--env.start-spacing-min=2000", "--env.start-spacing-max=4000"]
+    assert load_config(None, given).env["start_spacing_max"] == 4_000
+    with pytest.raises(ConfigError, match="start_spacing_max = 4000: must be below 2000"):
+        load_config(None, large + given)
+    # The config.ini of a run from before "auto" has the numbers.
+    text = format_config(config)
+    for name, number in (("min", "2000.0"), ("max", "4000.0")):
+        text = text.replace(f"start_spacing_{name} = auto", f"start_spacing_{name} = {number}")
+    path = write(tmp_path, text)
+    assert load_config(path, complete=True) == config
+    with pytest.raises(ConfigError, match="must be below 2000"):
+        load_config(path)
+
+
 def test_a_value_may_go_on_in_the_next_lines(tmp_path):
     path = write(tmp_path, "[pool]\ninclude =\n    a.pt,\n    b c.pt\n[base]\ntag = x\n")
     config = load_config(path)

@@ -54,18 +54,30 @@ def test_lines_of_the_default_spacing_fit(sizes):
     assert 900 < gaps.min() < gaps.max() < 4_000.1
 
 
-def test_only_a_default_spacing_of_large_sides_is_scaled():
+def test_an_automatic_spacing_of_large_sides_is_scaled():
     """Sixteen on a side take 14/30 of it, so that the line is as long as one of eight."""
     spacing = lambda **given: [  # noqa: E731
         Simulation(**given).parameters[f"start_spacing_{end}"] for end in ("min", "max")
     ]
-    assert spacing(red_size=16, blue_size=16) == [933, 1_866]
+    large = {"red_size": 16, "blue_size": 16}
+    auto = {"start_spacing_min": "auto", "start_spacing_max": "auto"}
+    assert spacing(**large) == spacing(**large, **auto) == [933, 1_866]
     assert spacing(red_size=8, blue_size=8) == [2_000, 4_000]
     assert spacing(red_size=12, blue_size=1) == [2_000, 4_000]  # they fit
     far = {"start_range_min": 70_000, "start_range_max": 80_000}
-    assert spacing(red_size=16, blue_size=16, **far) == [2_000, 4_000]
-    with pytest.raises(ValueError, match=r"start_spacing_max = 2500: must be below 2000"):
-        spacing(red_size=16, blue_size=16, start_spacing_max=2_500)
+    assert spacing(**large, **far) == [2_000, 4_000]
+
+
+@pytest.mark.parametrize("spacing", [(2_000, 4_000), ("auto", 2_500), (2_000, "auto")])
+def test_a_given_spacing_holds_or_is_refused(spacing):
+    """Also where it is the default one."""
+    large = {"red_size": 16, "blue_size": 16}
+    given = dict(zip(("start_spacing_min", "start_spacing_max"), spacing, strict=True))
+    most = 4_000 if spacing[1] == "auto" else spacing[1]
+    with pytest.raises(ValueError, match=f"start_spacing_max = {most}: must be below 2000"):
+        Simulation(**large, **given)
+    far = {"start_range_min": 70_000, "start_range_max": 80_000}
+    assert Simulation(**large, **given, **far).parameters["start_spacing_max"] == most
 
 
 @pytest.mark.parametrize("sizes", [(9, 2), (9, 5), (9, 7), (10, 7), (12, 1)])

@@ -97,11 +97,17 @@ def test_policies_fly_where_a_system_is():
     )
     for settings in (chaff, emission):
         assert observation_for([Seen("radar+systems")], settings) == "radar+systems"
-        with pytest.raises(UsageError, match="trained without emission_control or chaff"):
+        without = (
+            r"a policy was trained without emission_control and chaff: it cannot fly where there "
+            r"is one of them; set emission_control = off and chaff = 0$"
+        )
+        with pytest.raises(UsageError, match=without):
             observation_for([Seen("radar")], settings)
-    with pytest.raises(
-        UsageError, match="trained with emission_control or chaff: it cannot fly without"
-    ):
+    with_systems = (
+        r"a policy was trained with emission_control or chaff: it cannot fly where there is "
+        r"neither; set emission_control = on, or chaff above 0$"
+    )
+    with pytest.raises(UsageError, match=with_systems):
         check_sees("a policy", Seen("radar+systems").features, "radar", "this game")
     assert observed("default", chaff | {"mission": "line"}) == "radar+systems+mission"
 

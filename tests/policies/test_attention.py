@@ -8,6 +8,7 @@ import runs
 import torch
 from machines import machine
 
+from midrange_puffer import _core
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
@@ -28,7 +29,7 @@ def looking_back(
 ) -> PolicyModule:
     """Returns an `Attention` with large random weights, so that what it remembers matters."""
     torch.manual_seed(0)
-    spaces = spaces_of("default", action_mode, *sizes)
+    spaces = spaces_of("default" if sizes == (1, 1) else _core.TEAM, action_mode, *sizes)
     policy = make_policy(spaces, SMALL | settings, policy_class=policy_class("Attention")).eval()
     with torch.no_grad():
         for parameter in policy.parameters():
@@ -59,6 +60,7 @@ def flat(outputs: object) -> torch.Tensor:
 )
 def test_decision_by_decision_is_what_the_update_computes(action_mode, sizes):
     policy = looking_back(action_mode, sizes)
+    assert bool(policy.policy.rows) == (sizes != (1, 1))
     observations, done = seen(policy), starts()
     state, actions, values = empty_memory(policy, AGENTS), [], []
     with torch.no_grad():
@@ -86,8 +88,9 @@ def test_a_decision_depends_on_the_last_ones_of_its_engagement_and_on_no_other()
         assert (depends == is_near & (engagement == engagement[:, step, None])).all()
 
 
-def test_every_weight_learns():
-    policy = looking_back()
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3)])
+def test_every_weight_learns(sizes):
+    policy = looking_back(sizes=sizes)
     outputs, values = policy(seen(policy), {"done": starts()})
     (flat(outputs).square().mean() + values.square().mean()).backward()
     for name, parameter in policy.named_parameters():

@@ -281,6 +281,41 @@ def test_the_features_of_an_order_are_those_of_its_target_and_the_first_missile(
     assert seen_missile > 100
 
 
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+def test_with_height_the_enemy_nearest_the_nose_is_that_of_the_core(sensing):
+    """The core's fighters turn to it; seen from above another enemy may be nearer to the nose."""
+    game = {"dimensions": 3, "red_size": 1, "blue_size": 3, "sensing": sensing}
+    sim, rng = Simulation(100, 2, "straight", "straight", **game), np.random.default_rng(3)
+    for env, fighter in np.ndindex(100, 4):
+        place = {"x": 8_000, "y": rng.uniform(-1e3, 1e3), "z": rng.uniform(3e3, 15e3)}
+        attitude = {"heading_deg": 0, "climb_deg": 0}
+        if fighter == 0:
+            place = {"x": 0, "y": 0, "z": 9_000}
+            attitude["climb_deg"] = rng.choice([-40, 40])
+        sim.set_fighter(env, fighter, **place, **attitude, speed=250)
+    for _ in range(6):
+        sim.step()  # the radar begins its tracks
+    seen = sim.observe()[:, 0]
+    enemies = enemies_of(rows_of(seen.shape[1]))
+    rows = seen[:, enemies.place :][:, : 3 * enemies.features].reshape(100, 3, -1)
+    heads = heads_of(sim.parameters)
+    orders = np.zeros((100, 4, len(heads)), np.int32)  # commit
+    levels = sum(len(words) for head, words in heads.items() if head != "target")
+    got = order_features(orders[:, 0], seen)[:, levels:][:, : enemies.features]
+    chosen = (rows == got[:, None]).all(axis=2).argmax(axis=1)
+    rudders = []
+    for target in range(4):
+        orders[:, :, -1] = target
+        controls = np.zeros((100, 4, sim.core.controls), np.float32)
+        sim.core.controls_of_orders(orders, controls)
+        rudders.append(controls[:, 0, 0])
+    by_enemy, envs = np.array(rudders[1:]), np.arange(100)
+    is_seen = rows[:, :, 0] > 0
+    assert (by_enemy[chosen, envs] == rudders[0])[is_seen.any(axis=1)].all()
+    from_above = np.where(is_seen, rows[:, :, 1], -2).argmax(axis=1)
+    assert (by_enemy[from_above, envs] != rudders[0]).sum() > 20
+
+
 def test_a_subordinate_of_teams_flies_in_teams_of_any_size(tmp_path):
     path = write(tmp_path / "s.pt", obedient(**TEAM), settings(**TEAM), "subordinate")
     common = {"red_size": 4, "blue_size": 3, "opponent": "shooter", "time_limit": 40}

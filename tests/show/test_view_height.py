@@ -264,6 +264,19 @@ def test_the_cut_of_a_radar_has_the_rays_within_its_cone(paths):
             assert width == pytest.approx(seen.mean() * math.tau, abs=0.02)
 
 
+def test_a_level_ray_on_the_ground_is_as_long_as_the_radar_reaches():
+    """In 60 degrees to both sides of a level nose at 0 m: no ray below the ground has a length."""
+    sim = Simulation(1, 4, dimensions=3)
+    sim.set_fighter(0, 0, x=0, y=0, z=0, heading_deg=0, climb_deg=0)
+    sim.set_fighter(0, 1, x=20_000, y=0, z=7000)
+    now = moment(Paths(sim))
+    cut = Side(AREA, now, 0).radar_cut(now.fighters[0], math.radians(60), 1000.0)[1:-1]
+    rays = np.radians(np.linspace(-60, 60, 61))
+    ends = np.column_stack([1000 * np.cos(rays), 0 * rays, 1000 * np.sin(rays)])
+    ends[rays < -1e-9] = 0
+    assert cut == pytest.approx(ends, abs=1e-6)
+
+
 def test_in_teams_the_side_names_the_focus_its_foe_and_their_missiles():
     sim = Simulation(1, 4, "ace", "ace", dimensions=3, red_size=4, blue_size=4)
     noted = Paths(sim)

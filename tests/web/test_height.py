@@ -1,5 +1,6 @@
 """The page's fly-outs, launch zones and warnings of fights with height are those of the package."""
 
+import itertools
 import math
 
 import numpy as np
@@ -174,16 +175,18 @@ def test_the_cut_of_a_radar_is_that_of_the_package(core):
     """In views from the side, as the heading and climb of the fighter at the left change."""
     sim = Simulation(1, 4, dimensions=3)
     cuts, asked = [], []
-    for heading in np.linspace(-180, 180, 13):
-        for climb in (-70, -20, 0, 45):
-            sim.set_fighter(0, 0, x=1000, y=0, z=6000, heading_deg=heading, climb_deg=climb)
-            sim.set_fighter(0, 1, x=21_000, y=15_000, z=7000)
-            now = moment(Paths(sim))
-            side = Side(pygame.Rect(0, 0, 800, 200), now, 0)
-            own = now.fighters[0]
-            cuts.append(side.radar_cut(own, math.radians(60), 30_000.0))
-            state = {"x": 1000, "y": 0, "z": 6000, "heading": own.heading, "climb": own.climb}
-            asked.append({"state": state, "top": side.top})
+    for heading, climb, z in [
+        *itertools.product(np.linspace(-180, 180, 13), (-70, -20, 0, 45), (6000,)),
+        (0, 0, 0),  # a level ray on the ground
+    ]:
+        sim.set_fighter(0, 0, x=1000, y=0, z=z, heading_deg=heading, climb_deg=climb)
+        sim.set_fighter(0, 1, x=21_000, y=15_000, z=7000)
+        now = moment(Paths(sim))
+        side = Side(pygame.Rect(0, 0, 800, 200), now, 0)
+        own = now.fighters[0]
+        cuts.append(side.radar_cut(own, math.radians(60), 30_000.0))
+        state = {"x": 1000, "y": 0, "z": z, "heading": own.heading, "climb": own.climb}
+        asked.append({"state": state, "top": side.top})
     found = core.run(
         """
         const radar = { radar_half_angle_deg: 60, radar_range_nose: 30000 };

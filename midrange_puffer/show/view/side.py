@@ -113,7 +113,8 @@ class Side:
         width = math.acos(max(math.cos(half_angle) / share, -1.0))
         angles = middle + width * FAN
         sines = np.sin(angles)
-        room = np.where(sines > 0, self.top - fighter.z, fighter.z)
+        # A level ray may lie on the ground and never meets it, so it counts as a rising one.
+        room = np.where(sines >= 0, self.top - fighter.z, fighter.z)
         with np.errstate(divide="ignore"):
             lengths = np.clip(room / np.abs(sines), 0, reach)
         far = fighter.place + (lengths * np.cos(angles))[:, None] * self._ahead

@@ -140,7 +140,8 @@ class SideView {
     const rays = FAN.map((part) => {
       const angle = middle + part * width;
       const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-      const room = (sine > 0 ? top - state.z : state.z) / Math.abs(sine);
+      // A level ray may lie on the ground and never meets it, so it counts as a rising one.
+      const room = (sine >= 0 ? top - state.z : state.z) / Math.abs(sine);
       const length = Math.min(Math.max(room, 0), reach);
       return { x: state.x + length * cosine * ahead.x, y: state.y + length * cosine * ahead.y, z: state.z + length * sine };
     });
