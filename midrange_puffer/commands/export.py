@@ -74,7 +74,7 @@ def main(options: Options) -> int:
     path = options.model
     [(policy, entries)], parameters = load_models([path], {}, options.policy_name)
     if options.state_dict is not None:
-        from midrange_puffer.policies.model_file import to_bytes
+        from midrange_puffer.policies.torch_files import to_bytes
 
         weights = policy.state_dict()
         write_whole(Path(options.state_dict), to_bytes(weights))

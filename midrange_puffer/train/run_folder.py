@@ -71,7 +71,8 @@ def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, Any]) ->
     Raises:
         WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
     """
-    from midrange_puffer.policies.model_file import save_model, to_bytes
+    from midrange_puffer.policies.model_file import save_model
+    from midrange_puffer.policies.torch_files import to_bytes
 
     path, steps = run.folder / model_name(state["epoch"]), state["global_step"]
     save_model(path, run.config, weights, steps, _panel_of(path, steps), state["metadata"])

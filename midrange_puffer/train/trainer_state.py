@@ -17,9 +17,9 @@ import torch
 
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.json_files import Count, checked
-from midrange_puffer.policies.model_file import read_torch
 from midrange_puffer.policies.models import METADATA, MODELS, checked_metadata
 from midrange_puffer.policies.networks import are_usable
+from midrange_puffer.policies.torch_files import read_torch
 from midrange_puffer.train.engine import Engine
 from midrange_puffer.train.optimizer import HEAVYBALLS, MOMENTUM, Muon
 

@@ -15,8 +15,8 @@ from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.errors import UsageError
-from midrange_puffer.policies.model_file import to_bytes
 from midrange_puffer.policies.models import checked_metadata, parse_metadata
+from midrange_puffer.policies.torch_files import to_bytes
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_files import LEAGUE
 from midrange_puffer.train.run_folder import best_rated, read_run, settled_mix
