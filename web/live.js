@@ -4,59 +4,8 @@ const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // GONE: 
 const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const HEIGHT_COLUMNS = ["z", "climb", "lift"];
-const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age"]; // of a fighter's contact, or of a side's
-const CONTACT_HEIGHT = ["z", "climb"];
 const SYSTEMS_COLUMNS = ["silent", "chaff", "cloud_x", "cloud_y", "cloud_z"]; // of a fighter; a place only with a cloud
-const HEARD_COLUMNS = ["heard", "bearing"]; // the warnings of that enemy's radar
 const GUIDED_BY = { [LIVE]: SUPPORTED, [MEMORY]: SUPPORTED, [LINKED]: RELAYED }; // by the source of the owner's contact
-const SAME_BEARING = Math.cos((0.1 * Math.PI) / 180); // far above the rounding of bearings
-const ZONE_BEARINGS = 48;
-
-function emptyEntries(columns) {
-  return Object.fromEntries(columns.map((name) => [name, []]));
-}
-
-/** The present launch zones of a fight; on the page of a replay these are `Zones`. */
-class LiveZones {
-  constructor(core, sim, fightNow) {
-    Object.assign(this, { core, sim, fightNow });
-  }
-
-  /**
-   * Returns R_aero and R_NEZ around the state of one of a pair, by its place in it, [{x, y} …] each; none without a
-   * missile or a target.
-   */
-  at(time, pair, place, own) {
-    const fight = this.fightNow();
-    const enemy = fight.states(time)[pair[1 - place]];
-    const isKnown = (state) => state.tracked !== false;
-    const mayFire = own.ammo === undefined || own.ammo > 0; // a contact's missiles are unknown
-    const alive = pair.every((number) => !isDead(fight.fighters[number], time));
-    if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
-    const angles = Array.from({ length: ZONE_BEARINGS },
-      (_, i) => own.heading + (2 * Math.PI * i) / ZONE_BEARINGS);
-    const edges = this.edges(own, enemy, angles);
-    return [0, 1].map((edge) => angles.map((angle, i) => {
-      const range = edges[4 * i + edge];
-      return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
-    }));
-  }
-
-  edges(own, enemy, angles) {
-    const { core, sim } = this;
-    const size = core.wasm.web_shot_numbers();
-    const [shots, out] = [core.scratch, core.scratch + 4 * size * angles.length];
-    const numbers = core.floats(shots, size * angles.length);
-    angles.forEach((bearing, i) => {
-      const nose = own.heading - bearing;
-      const aspect = enemy.heading - bearing - Math.PI;
-      numbers.set([0, Math.cos(nose), Math.sin(nose), Math.cos(aspect), Math.sin(aspect),
-        own.speed, enemy.speed], size * i);
-    });
-    core.wasm.mr_look_up_shots(sim.sim, shots, angles.length, out);
-    return core.floats(out, 4 * angles.length).slice();
-  }
-}
 
 /** Returns the two fighters whose launch zones and range are shown: in teams a fighter and its target, else its threat. */
 function livePair(fight, chosen, time) {
@@ -110,14 +59,9 @@ class LiveFight extends Fight {
     this.zones = this._zonesOf(() => this);
     this.graphs = this.fighters.map(({ number }) => new LiveGraph(() => this._pairNow(number), number));
     this.beliefs = this.fighters.map(({ number }) => new LiveGraph(() => this._believed(number), number));
-    const columns = [...CONTACT_COLUMNS, ...(sim.hasHeight ? CONTACT_HEIGHT : [])];
-    const pairs = [...red.flatMap((own) => blue.map((enemy) => [own, enemy])), ...blue.flatMap((own) => red.map((enemy) => [own, enemy]))];
-    // Each fighter's contact with each enemy, and each side's best one with each enemy.
-    this.contactPaths = (sim.hasSensors ? pairs : []).map(([fighter, enemy]) => (
-      { fighter, enemy, entries: emptyEntries([...columns, ...HEARD_COLUMNS]) }));
-    this.bestContacts = (sim.hasSensors ? [blue, red] : []).map((enemies) => enemies.map(() => ({ entries: emptyEntries(columns) })));
-    this.sides = this.bestContacts.map(() => null);
-    this.sideZones = this.bestContacts.map((_, side) => this._zonesOf(() => this.sides[side]));
+    this.contactLog = new ContactLog(sim);
+    this.sides = [null, null];
+    this.sideZones = this.sides.map((_, side) => this._zonesOf(() => this.sides[side]));
     this.note();
   }
 
@@ -150,10 +94,9 @@ class LiveFight extends Fight {
   /** Returns a side's present knowledge of the fight. */
   knownTo(side) {
     const members = this.sim.membersOf(side);
-    const receivers = members.map((own) => this.contactPaths.filter(({ fighter }) => fighter === own)
-      .map(({ entries: { heard, bearing } }) => ({ levels: heard, bearings: bearing })));
+    const receivers = members.map((own) => this.contactLog.receiver(own));
     const graphs = members.map((number) => this.beliefs[number]);
-    const known = { contacts: this.bestContacts[side], receivers, graphs, zones: this.sideZones[side] };
+    const known = { contacts: this.contactLog.best[side], receivers, graphs, zones: this.sideZones[side] };
     this.sides[side] = new LiveSide({ ...this, known: [known, known] }, side);
     return this.sides[side];
   }
@@ -204,7 +147,7 @@ class LiveFight extends Fight {
     for (const missile of unseen.filter(({ fate }) => fate !== HIT)) {
       this._end(missile, placeOf(missile, 0), missile.entries.targets[0], time);
     }
-    if (this.radar) this._noteContacts(states, time);
+    if (this.radar) this.contactLog.note(states, time);
     if (this.sim.read("engagement").outcome[0]) {
       this.length = time;
       this.outcome = outcomeWords(this.sim);
@@ -376,65 +319,13 @@ class LiveFight extends Fight {
     for (const [axis, value] of Object.entries(place)) entries[axis][last] = value;
   }
 
-  _noteContacts(fighters, time) {
-    const contacts = this.sim.read("contact");
-    const seen = this.sim.observe();
-    this.contactPaths.forEach(({ fighter, enemy, entries }, place) => {
-      const row = {
-        times: time,
-        x: contacts.x[place],
-        y: contacts.y[place],
-        heading: Math.atan2(contacts.s[place], contacts.c[place]),
-        speed: contacts.v[place],
-        source: contacts.source[place],
-        ...(contacts.z ? { z: contacts.z[place], climb: Math.asin(contacts.u[place]) } : {}),
-        age: contacts.age[place] * this.sim.parameters.physics_dt,
-        ...(this.isTeam ? this._heardInTeam(seen[fighter], fighters, fighter, enemy) : this._heard(seen[fighter], fighters, fighter)),
-      };
-      for (const [name, value] of Object.entries(row)) entries[name].push(value);
-    });
-    this.bestContacts.forEach((best, side) => best.forEach(({ entries }, index) => {
-      const enemy = this.sim.membersOf(1 - side)[index];
-      const ours = this.contactPaths.filter((path) => path.enemy === enemy);
-      const chosen = ours.reduce((a, b) => (contactQuality(b) > contactQuality(a) ? b : a));
-      for (const [name, values] of Object.entries(entries)) values.push(chosen.entries[name].at(-1));
-    }));
-  }
-
-  /** Returns the warning of the only enemy's radar, by the observation. */
-  _heard(seen, { s, c }, seat) {
-    const look = (name) => seen[this.sim.core.tables.view[name]];
-    return {
-      heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
-      bearing: Math.atan2(s[seat], c[seat]) + Math.atan2(look("receiver_left"), look("receiver_ahead")),
-    };
-  }
-
-  /** Returns the warning of an enemy's radar; an observation does not name the enemy, whose bearing identifies it. */
-  _heardInTeam(seen, { x, y, s, c }, own, enemy) {
-    const { rows, features, place } = this.sim.rows[RADAR_ROWS];
-    const bearing = Math.atan2(y[enemy] - y[own], x[enemy] - x[own]);
-    let heard = 0;
-    for (let row = 0; row < rows; row += 1) {
-      const first = place + row * features;
-      const [present, tracked, ahead, left] = seen.subarray(first, first + features);
-      const off = Math.atan2(s[own], c[own]) + Math.atan2(left, ahead) - bearing;
-      if (present && Math.cos(off) > SAME_BEARING) heard = tracked ? TRACKED : 1;
-    }
-    return { heard, bearing };
-  }
-
-  get _allContacts() {
-    return [...this.contactPaths, ...this.bestContacts.flat()];
-  }
-
   /** Returns the data that `cutBack` needs. */
   mark() {
     const length = ({ entries }) => entries.times.length;
     return {
       fighters: this.fighters.map((fighter) => ({ length: length(fighter), died: fighter.died })),
       missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
-      contacts: this._allContacts.map(length),
+      contacts: this.contactLog.length,
       slots: new Map(this.slots),
       hits: this.hits,
     };
@@ -442,17 +333,16 @@ class LiveFight extends Fight {
 
   /** Drops everything after a mark; the caller restores the simulation. */
   cutBack(mark) {
-    const cut = ({ entries }, length) => Object.values(entries).forEach((values) => values.splice(length));
     mark.fighters.forEach(({ length, died }, seat) => {
-      cut(this.fighters[seat], length);
+      cutEntries(this.fighters[seat].entries, length);
       this.fighters[seat].died = died;
     });
     this.missiles.splice(mark.missiles.length);
     mark.missiles.forEach(({ length, fate }, index) => {
-      cut(this.missiles[index], length);
+      cutEntries(this.missiles[index].entries, length);
       this.missiles[index].fate = fate;
     });
-    mark.contacts.forEach((length, place) => cut(this._allContacts[place], length));
+    this.contactLog.cutBack(mark.contacts);
     this.slots = new Map(mark.slots);
     this.hits = mark.hits;
     this.stamp += 1;
@@ -463,12 +353,6 @@ class LiveFight extends Fight {
 /** Returns a body's noted place: {x, y}, with height also z. */
 function placeOf({ entries: { x, y, z } }, index) {
   return { x: x.at(index), y: y.at(index), ...(z ? { z: z.at(index) } : {}) };
-}
-
-/** Returns a contact's last entry as a number that is greater the better it is, as `quality` in game/contacts.py. */
-function contactQuality({ entries: { source, age } }) {
-  const rank = TRACKS.includes(source.at(-1)) ? 2 : Number(source.at(-1) > 0);
-  return 1e6 * rank - age.at(-1);
 }
 
 /** Returns the outcome in the words of game/records.py. */

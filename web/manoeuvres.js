@@ -103,8 +103,8 @@ function inboundAt(fight, number, own, { urgent }) {
 }
 
 /** Returns a fighter's contact with an enemy: its source, and the warning heard; undefined without sensors. */
-function contactAt({ contactPaths }, number, enemy, time) {
-  const path = contactPaths.find((contact) => contact.fighter === number && contact.enemy === enemy);
+function contactAt({ contactLog }, number, enemy, time) {
+  const path = contactLog.paths.find((contact) => contact.fighter === number && contact.enemy === enemy);
   if (!path) return undefined;
   const { times, source, heard } = path.entries;
   const index = lastNotAfter(times, time);

@@ -1,11 +1,10 @@
-// Shots of the game with height, which the core flies out: which of them hit, and launch zones. As in game/shots.py.
+// Shots of the game with height, which the core flies out: which of them hit, and the ranges from which they hit. As in game/shots.py.
 
 const EVASIONS = 7; // of the core's table; the first one flies on
 const AT_ONCE = 16; // shots that the core flies side by side
 const FLOWN_BEARINGS = 24; // of a launch zone
 const FARTHEST = 200_000; // m, where the search for a zone begins
 const HALVINGS = 10;
-const BUDGET = 1.5; // ms in which shots are flown for a zone of a picture, in the mean
 const LEAST_STEP = 0.05; // s
 const OF_SHOTS = [ // parameters that shots depend on
   "dimensions", "physics_dt", "gravity", "fighter_rudder_rate", "fighter_climb_rate", "fighter_throttle_rate",
@@ -87,54 +86,5 @@ class FlyOuts {
       });
     }
     return near;
-  }
-}
-
-/** The launch zones of a fight with height. Each picture flies a part of the shots, so they are some seconds old. */
-class FlownZones {
-  constructor(flyOuts, fightNow) {
-    Object.assign(this, { flyOuts, fightNow, debt: 0 });
-    this._begin([]);
-  }
-
-  _begin(pair) {
-    Object.assign(this, { pair, found: [null, null], search: null, place: 1 });
-  }
-
-  /**
-   * Returns R_aero and R_NEZ around the state of one of a pair, by its place in it, [{x, y} …] each; none without a
-   * missile or before they are found.
-   */
-  at(time, pair, place, own) {
-    const fight = this.fightNow();
-    const states = fight.states(time);
-    const isBlind = pair.some((number) => states[number].tracked === false);
-    if (own.ammo === 0 || isBlind || pair.some((number) => isDead(fight.fighters[number], time))) return [];
-    if (pair.join() !== this.pair.join()) this._begin(pair);
-    this._advance(pair.map((number) => states[number]));
-    return (this.found[place] ?? []).map((ranges) => ranges.map((range, i) => {
-      const angle = own.heading + (2 * Math.PI * i) / ranges.length;
-      return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
-    }));
-  }
-
-  /** Goes on with the search, of one fighter of the pair after the other. */
-  _advance(states) {
-    this.debt = Math.max(this.debt - BUDGET, 0); // ms that the last time took too long
-    if (this.debt) return;
-    const begin = performance.now();
-    do {
-      if (!this.search) {
-        this.place = 1 - this.place;
-        const turned = (values) => [values[this.place], values[1 - this.place]];
-        this.search = this.flyOuts.zone(turned(this.pair), ...turned(states));
-      }
-      const { done, value } = this.search.next();
-      if (done) {
-        this.found[this.place] = value;
-        this.search = null;
-      }
-      this.debt = performance.now() - begin;
-    } while (this.debt < BUDGET);
   }
 }

@@ -34,9 +34,10 @@ WITHOUT_PAGE = (
         "core.js",
         "teams.js",
         "shots.js",
+        "zones.js",
     ),
-    *("graph.js", "live.js", "kept.js", "aim.js", "warnings.js", "manoeuvres.js"),
-    *("debrief.js", "ladder.js"),
+    *("graph.js", "contact_log.js", "live.js", "kept.js", "aim.js", "warnings.js"),
+    *("manoeuvres.js", "debrief.js", "ladder.js"),
     *("session.js", "replay_file.js", "coder.js", "link.js", "daily.js", "onnx.js"),
 )
 HEAD = """

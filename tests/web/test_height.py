@@ -135,7 +135,7 @@ def test_with_sensors_a_side_has_contacts_graphs_and_shots_as_in_the_package(cor
           if (session.isOver) break;
           const known = session.fight.knownTo(0);
           lookout.look(session.fight, known);
-          const [contact] = session.fight.contactPaths;
+          const [contact] = session.fight.contactLog.paths;
           found.push({
             hash: session.sim.fightHash.toString(16), hits: lookout.hits,
             graph: known.graphs[0].at(),
