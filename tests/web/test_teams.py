@@ -64,7 +64,7 @@ def test_a_fight_is_saved_and_flown_bit_for_bit_by_the_package(core, sides, para
           bytes: Buffer.from(await writeReplay(session)).toString("base64"),
           outcome: fight.outcome, time: fight.now, hasChanged: session.hasChanged,
           fighters: fight.fighters.map(columns), missiles: fight.missiles.map(columns),
-          contacts: fight.contactPaths.map(columns),
+          contacts: fight.contactLog.paths.map(columns),
         });
         """,
         {**sides, "seed": 3, "engagement": 11, "parameters": parameters},
@@ -124,8 +124,8 @@ def test_back_in_time_and_on_is_the_same_fight(core, sides, parameters):
         """
         const session = new Session(core, { ...told, policies });
         const look = () => {
-          const { fighters, missiles, contactPaths } = session.fight;
-          return JSON.stringify([String(session.sim.fightHash), fighters, missiles, contactPaths]);
+          const { fighters, missiles, contactLog } = session.fight;
+          return JSON.stringify([String(session.sim.fightHash), fighters, missiles, contactLog.paths]);
         };
         const fly = () => {
           if (session.controls.length % 40 === 0) session.fire(session.humans[0]);
@@ -133,16 +133,14 @@ def test_back_in_time_and_on_is_the_same_fight(core, sides, parameters):
         };
         for (let i = 0; i < 90; i += 1) fly();
         session.change(session.humans[0]);
-        const states = [];
-        while (session.controls.length < 320 && !session.isOver) {
-          fly();
-          states.push(look());
-        }
-        const end = session.controls.length;
-        session.rewind(150);
-        const isBack = look() === states[states.length - 151];
+        for (let i = 90; i < 170; i += 1) fly();
+        const then = look();
+        while (session.controls.length < 320 && !session.isOver) fly();
+        const [end, last] = [session.controls.length, look()];
+        session.rewind(end - 170);
+        const isBack = look() === then;
         while (session.controls.length < end) fly();
-        const isSame = look() === states.at(-1);
+        const isSame = look() === last;
         session.rewind(end);
         answer([isBack, isSame, session.controls.length]);
         """,
