@@ -91,6 +91,12 @@ def assert_near(ours: Iterable[float], theirs: Iterable[float], tolerance: float
         assert abs(value - reference) <= tolerance
 
 
+def assert_same_covariance(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """Compares as `pytest.approx(theirs, rel=1e-3)` does, in a tenth of its time."""
+    for value, reference in zip(ours.ravel().tolist(), theirs.ravel().tolist(), strict=True):
+        assert abs(value - reference) <= max(1e-3 * abs(reference), 1e-12)
+
+
 def assert_same_state(ours: State, theirs: Fighter | Missile) -> None:
     assert_near((ours["x"], ours["y"]), (theirs.x, theirs.y), POSITION)
     assert_near((ours["vx"], ours["vy"]), theirs.velocity, 10 * SPEED)
@@ -124,6 +130,13 @@ class Core:
         self.has_sensors = self.sim.parameters["sensing"] == "radar"
         if self.has_sensors:
             self.contacts, self.beliefs = self.sim.contacts, self.sim.beliefs
+            self.has_systems = has_systems(self.sim.parameters)
+            self.all_systems = self.sim.systems
+            # Along the line of sight and across it: [engagements, contacts, 2, 2].
+            self.covariances = [
+                np.moveaxis(covariance, (0, 1), (-2, -1))
+                for covariance in noise.covariances(self.sim.core.read("contact"), ...)
+            ]
 
     def copy(self, env: int, p: dict[str, float]) -> Engagement:
         """Returns an engagement as the reference keeps it."""
@@ -194,8 +207,8 @@ class Core:
         c = {name: float(values[env][index]) for name, values in self.contacts.items()}
         numbers = int(c["source"]), int(c["age"]), int(c["seen"])
         place = index if isinstance(index, int) else self.place(*index)
-        read = self.sim.core.read("contact")
-        return Contact(believed(c), *numbers, *noise.covariances(read, (env, place)))
+        covariances = (covariance[env, place] for covariance in self.covariances)
+        return Contact(believed(c), *numbers, *covariances)
 
     def place(self, seat: int, enemy: int) -> int:
         """Returns the place of a team's contact in the core's state: red's come first."""
@@ -213,9 +226,9 @@ class Core:
 
     def systems(self, env: int, time: int) -> list[Systems]:
         """Returns the fighters' systems as the reference keeps them; none in games without."""
-        if not has_systems(self.sim.parameters):
+        if not self.has_systems:
             return []
-        read = {name: values[env] for name, values in self.sim.systems.items()}
+        read = {name: values[env] for name, values in self.all_systems.items()}
         return [
             Systems(bool(silent), int(chaff), Body(x, y, 1, 0, 0), time + int(left) if left else 0)
             for silent, chaff, x, y, left in zip(
@@ -252,7 +265,7 @@ class Core:
             assert (ours.source, ours.age, ours.seen) == (theirs.source, theirs.age, theirs.seen)
             assert_same_belief(ours.body, theirs.body)
             for name in ("along", "across"):
-                assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-3)
+                assert_same_covariance(getattr(ours, name), getattr(theirs, name))
         for ours, theirs in zip(self.systems(env, fight.time), fight.systems, strict=True):
             assert (ours.silent, ours.chaff) == (theirs.silent, theirs.chaff)
             assert max(ours.cloud_end, fight.time) == max(theirs.cloud_end, fight.time)

@@ -6,6 +6,7 @@ Vectors are in space; the plane is at height 0.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, radians, sqrt
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,9 +120,12 @@ def corrected(
 
 
 def covariances(
-    contacts: Mapping[str, np.ndarray], index: int | tuple[int, ...]
+    contacts: Mapping[str, np.ndarray], index: int | tuple[int, ...] | EllipsisType
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a contact's covariances as the core shows them: along the line and across it."""
+    """Returns a contact's covariances as the core shows them: along the line and across it.
+
+    Those of all contacts, by `...`, are [2, 2, engagements, contacts].
+    """
     along, across = (
         np.array([[contacts[f"{of}_{name}"][index] for name in row] for row in ROWS], float)
         for of in ("along", "across")
