@@ -67,10 +67,17 @@ NEAR = {
 }
 
 
-# What pilots estimate, by parameters, missile and enemy: finding R_NEZ takes seconds, so all games
-# with the same parameters share it. The mix of types and its spread change no estimate.
+# What pilots estimate, by the parameters that it depends on, missile and enemy: finding R_NEZ takes
+# seconds, so all games share it.
 REACHES: dict[tuple, Reach] = {}
-OF_NO_REACH = ("_aircraft", "_missile", "_missiles", "_spread")
+OF_REACH = (
+    "gravity",
+    "missile_hit_radius",
+    "pilot_dive",
+    "pilot_launch_speed",
+    "pilot_reach_speed",
+    "pilot_steering",
+)
 
 
 class Game:
@@ -85,7 +92,6 @@ class Game:
         self.p = resolve(parameters | {"dimensions": 3}, teams=True)
         self.sim = Simulation(num_envs, seed, dimensions=3, **settings)
         self.fields, self.seed = fields, seed
-        self.key = tuple(item for item in self.p.items() if not item[0].endswith(OF_NO_REACH))
 
     def copy(self, env: int = 0) -> Fight:
         """Returns the core's state of an engagement as the reference keeps it."""
@@ -209,9 +215,10 @@ class Game:
     def reach(self, missile: str, enemy: str) -> Reach:
         """Returns the estimates for a type of missile against a type of aircraft."""
         fields = self.fields[missile], self.fields[enemy]
-        key = self.key, *(tuple(of.items()) for of in fields)
+        known = {name: self.p[name] for name in OF_REACH}
+        key = tuple(tuple(of.items()) for of in (known, *fields))
         if key not in REACHES:
-            REACHES[key] = Reach(self.p, *fields)
+            REACHES[key] = Reach(known, *fields)
         return REACHES[key]
 
     def commands(self, env: int) -> np.ndarray:
