@@ -64,7 +64,7 @@ SHORTER = {
     "puffer train midrange --config": SMALL_UPDATE,
     "puffer replay midrange example --html fight.html --acmi": "--speed 60",
     "puffer autotune": "--updates 1 --rounds 1 --env.num-envs 128",
-    "puffer profile": "--updates 1 --out profile --env.num-envs 128",
+    "puffer profile": "--updates 1 --out profile --env.num-envs 128 --league.interval 0",
     "puffer record": "--episodes 2",
     "puffer sweep midrange --resume": "--sweep.trials 1",
     "puffer sweep midrange --config": (
