@@ -124,8 +124,8 @@ def test_back_in_time_and_on_is_the_same_fight(core, sides, parameters):
         """
         const session = new Session(core, { ...told, policies });
         const look = () => {
-          const { fighters, missiles, contactLog } = session.fight;
-          return JSON.stringify([String(session.sim.fightHash), fighters, missiles, contactLog.paths]);
+          const { fighters, missiles, contactLog: { paths } } = session.fight;
+          return JSON.stringify([String(session.sim.fightHash), fighters, missiles, paths]);
         };
         const fly = () => {
           if (session.controls.length % 40 === 0) session.fire(session.humans[0]);
