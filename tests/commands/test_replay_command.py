@@ -44,6 +44,17 @@ def test_it_says_that_a_replay_is_bit_exact(folder, capsys, options):
     assert second.startswith(f"{folder}/other.replay: ace (red) against ace (blue), ")
 
 
+def test_the_transport_of_an_escort_is_called_so(tmp_path, capsys):
+    """Its type's missiles and speed would be wrong: it is slow, and carries none."""
+    game = {"dimensions": 3, "mission": "escort", "attacker": "blue", "time_limit": 480}
+    game |= {"start_range_min": 30_000, "start_range_max": 40_000}
+    escort, _ = record(("ace", "ace"), red_size=2, blue_size=2, **game)
+    escort.write(tmp_path / "escort.replay")
+    assert cli.run("replay", [str(tmp_path / "escort.replay")]) == 0
+    flown = "(medium on light, medium on light, medium on light, transport)"
+    assert f"ace (2 red) against ace (2 blue) {flown}, " in capsys.readouterr().out
+
+
 def test_every_refusal_is_named_after_all_were_looked_at(folder, capsys):
     with pytest.raises(ReplayError) as error:
         replay(folder, "wrong.replay", "one.replay", "damaged.replay", "no.replay")
