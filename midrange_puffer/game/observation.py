@@ -350,6 +350,10 @@ class Seeing(Protocol):
         """True if it can fly in teams of any size."""
         ...
 
+
+class NamedSeeing(Seeing, Protocol):
+    """A player that error messages name."""
+
     @property
     def label(self) -> str:
         """Its name in error messages."""
@@ -438,7 +442,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 
 
-def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:
+def observation_for(players: Iterable[NamedSeeing], parameters: Mapping[str, float | str]) -> str:
     """Returns the shortest observation of a game that has the features of all players.
 
     Raises:
