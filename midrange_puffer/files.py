@@ -176,11 +176,19 @@ def write_pieces(path: Path, parts: Iterable[bytes]) -> None:
     """Replaces the content of the file `path` by these; a crash never leaves a part of them.
 
     If several processes do so at once, the last one's data remain. A process that is killed
-    meanwhile leaves its temporary file, `path` with a unique suffix and .tmp.
+    meanwhile leaves its temporary file, `path` with a unique suffix and .tmp. A device or pipe is
+    written to, and stays what it is.
 
     Raises:
         WriteError: The file could not be written; its earlier content is unchanged.
     """
+    if _is_stream(path):
+        try:
+            with path.open("ab") as stream:
+                stream.writelines(parts)
+        except OSError as error:
+            raise WriteError(f"cannot write {path}: {error.strerror}") from error
+        return
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         with temporary.open("wb") as file:
@@ -195,6 +203,13 @@ def write_pieces(path: Path, parts: Iterable[bytes]) -> None:
         raise WriteError(f"cannot write {path}: {error.strerror}") from error
 
 
+def _is_stream(path: Path) -> bool:
+    """True for a device or pipe, such as /dev/null, and for /dev/stdout, also if that is a file."""
+    if path.parent in (Path("/dev"), Path("/dev/fd")):
+        return path.exists()
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
     """Writes a JSON file by `write_whole`.
 
@@ -207,6 +222,10 @@ def write_json(path: str | Path, content: Mapping[str, object]) -> None:
 def check_writable(path: str) -> None:
     """Raises ValueError if no file can be written to `path`; to be called before long work."""
     folder = Path(path).parent
+    if _is_stream(Path(path)):
+        if not os.access(path, os.W_OK):
+            raise ValueError("cannot be written to")
+        return
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}")
     if not os.access(folder, os.W_OK):

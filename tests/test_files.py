@@ -15,6 +15,7 @@ from midrange_puffer.files import (
     PIECE,
     LockedError,
     WriteError,
+    check_writable,
     lock,
     make_folder,
     open_folder,
@@ -146,3 +147,20 @@ def test_an_error_in_the_work_is_no_consequence_of_missing_locks(tmp_path, monke
     with pytest.raises(ValueError, match="in the work") as caught, lock(tmp_path, "digs here"):
         raise ValueError("in the work")
     assert caught.value.__context__ is None
+
+
+def test_a_device_and_a_pipe_are_written_to_and_stay(tmp_path):
+    """As `--json /dev/null` and `--json >(jq .)`; root could replace a device by a file."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/full")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_writable(str(pipe))
+    write_whole(pipe, b"abc")
+    assert os.read(reader, 9) == b"abc"
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(WriteError, match=rf"cannot write {link}: {os.strerror(errno.ENOSPC)}"):
+        write_whole(link, b"abc")
+    assert link.is_char_device()
+    assert [*tmp_path.glob("*.tmp")] == []

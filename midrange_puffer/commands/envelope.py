@@ -69,7 +69,10 @@ class Options:
 def read(argv: Sequence[str]) -> Options:
     """Reads and checks the words after `puffer envelope midrange`."""
     options = option.Parser("envelope", DESCRIPTION, Options).read(argv)
-    parameters = resolve(options.game)
+    try:
+        parameters = resolve(options.game)
+    except ValueError as error:
+        raise UsageError(f"command line: {error}") from None
     for name, value in (("height", options.height), ("target_height", options.target_height)):
         if value is not None:
             require_height(parameters, f"--{name.replace('_', '-')} {value:g}")

@@ -165,10 +165,13 @@ def main(options: Options) -> int:
     import torch
 
     from midrange_puffer.contest.standings import format_report, rank
+    from midrange_puffer.policies.subordinate import check_no_subordinate
 
     torch.set_num_threads(1)  # small batches are slower with more
     paths = options.models
     models, parameters = load_models(list(paths.values()), options.game, options.policy_name)
+    for path, (policy, _) in zip(paths.values(), models, strict=True):
+        check_no_subordinate(str(path), policy)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
     functions = {name: load_opponent(text) for name, text in options.functions.items()}
     pilots = pilots_of(parameters) if options.pilots == ALL else ()

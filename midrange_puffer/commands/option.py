@@ -34,6 +34,7 @@ MODEL_FILES = (
 )
 ENV_NAME = "midrange"
 GAME = "env."  # begins the options of the game's parameters
+OF_TRAINING = "it is a key of training, and a model's file says what it was trained with"
 _ADD = "add"  # in a field's metadata: the function that adds its option to a parser
 
 
@@ -238,6 +239,12 @@ def _field(add: _Adder, default: object, factory: Any = MISSING) -> Any:
     return field(default=default, default_factory=factory, metadata={_ADD: add})
 
 
+def _is_of_training(name: str) -> bool:
+    """True if `name`, section.key, is a key of the configuration."""
+    section, _, key = name.partition(".")
+    return key in schema().get(section, {})
+
+
 class Parser(argparse.ArgumentParser, Generic[T]):
     """The parser of a mode's `Options`. In names '-' and '_' are the same.
 
@@ -331,7 +338,8 @@ class Parser(argparse.ArgumentParser, Generic[T]):
             values["overrides"] = tuple(rest)
         elif rest:
             name = rest[0].partition("=")[0]
-            words = refusal(name.removeprefix("--").replace("-", "_"))
+            plain = name.removeprefix("--").replace("-", "_")
+            words = refusal(plain) or (OF_TRAINING if _is_of_training(plain) else None)
             hint = f"; {words}" if words else suggest(name, self._option_string_actions)
             raise UsageError(f"command line: {name}: no such option{hint}")
         for name, item in declared.items():

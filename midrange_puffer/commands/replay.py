@@ -9,6 +9,7 @@ from typing import Any
 from midrange_puffer.commands import option, telemetry
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.mission_line import line_of
 from midrange_puffer.game.parameters import callsigns, sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.policies import models
@@ -188,7 +189,10 @@ def describe(path: str | Path, replay: Replay) -> str:
     """Returns a line about a verified replay."""
     players = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
     if types := replay.types:
-        words = (f"{' + '.join(fighter.missiles)} on {fighter.aircraft}" for fighter in types)
+        words = [f"{' + '.join(fighter.missiles)} on {fighter.aircraft}" for fighter in types]
+        line = line_of(replay.simulation())
+        if line is not None and line.transport is not None:
+            words[line.transport] = "transport"
         players += f" ({', '.join(words)})"
     return (
         f"{shown(path)}: {players}, {shown(replay.outcome)} after "

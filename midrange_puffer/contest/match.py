@@ -1,7 +1,7 @@
 """Fights between any contestants: scripted pilots, mixes, policies and functions; round robins."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,7 +114,7 @@ def play(
     checked_seed(seed)
     sizes = sizes_of(parameters)
     players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads), sizes)
-    observation = observation_for((player for player, _ in players), parameters)
+    observation = observation_for(_single(player for player, _ in players), parameters)
     features = len(features_of(observation, *sizes))
     try_out((contestant for fight in fights for contestant in (fight.red, fight.blue)), features)
     cores = [
@@ -312,6 +312,12 @@ def _seat_players(
         player = player_for(contestant, len(seats), own_seed, greedy, threads, teams=teams)
         players.append((player, seats))
     return players
+
+
+def _single(players: Iterable[AnyPlayer]) -> Iterator[Player | FunctionPlayer]:
+    """Yields the players, those of a mix one by one."""
+    for player in players:
+        yield from player.players if isinstance(player, MixedPlayer) else (player,)
 
 
 def _act(

@@ -351,6 +351,15 @@ class Seeing(Protocol):
         ...
 
 
+class NamedSeeing(Seeing, Protocol):
+    """A player that error messages name."""
+
+    @property
+    def label(self) -> str:
+        """Its name in error messages."""
+        ...
+
+
 def _check_controls(name: str, features: int, here: Controls) -> None:
     """Raises UsageError if a policy of so many features has other controls than this game."""
     own = controls_of(features)
@@ -433,7 +442,7 @@ def check_sees(name: str, features: int, observation: str, where: str) -> None:
     raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 
 
-def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:
+def observation_for(players: Iterable[NamedSeeing], parameters: Mapping[str, float | str]) -> str:
     """Returns the shortest observation of a game that has the features of all players.
 
     Raises:
@@ -443,18 +452,18 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
         observation = observed("default", parameters)
         count = len(features_of(observation, *sizes_of(parameters)))
         for player in players:
-            check_flies("a policy", player, count)
+            check_flies(player.label, player, count)
         return observation
     if has_height(parameters) or parameters["sensing"] == RADAR:
         least, largest = [], observed("default", parameters)
     else:
         *least, largest = (observed(name, parameters) for name in _PLAIN)
-    counts = [player.features for player in players]
+    players = list(players)
     for name in least:
-        if all(shows(name, count) for count in counts):
+        if all(shows(name, player.features) for player in players):
             return name
-    for count in counts:
-        check_sees("a policy", count, largest, "this game")
+    for player in players:
+        check_sees(player.label, player.features, largest, "this game")
     return largest
 
 

@@ -162,8 +162,9 @@ def check(
             f"{name} = {value!r}: must be {wanted}{f' or {AUTOMATIC}' * row.is_automatic}"
         )
     if not row.minimum <= number <= row.maximum:
+        unit = "" if row.unit == "1" else f" {row.unit}"
         raise ValueError(
-            f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g} {row.unit}"
+            f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g}{unit}"
         )
     return row.kind(number)
 

@@ -48,7 +48,8 @@ class Field:
         except ValueError:
             value = math.nan
         if not self.minimum <= value <= self.maximum:
-            raise ValueError(f"must be from {self.minimum:g} to {self.maximum:g} {self.unit}")
+            unit = "" if self.unit == "1" else f" {self.unit}"
+            raise ValueError(f"must be from {self.minimum:g} to {self.maximum:g}{unit}")
         return value
 
 

@@ -50,6 +50,7 @@ class PolicyModule(nn.Module):
         order_features: number of features, the last of its observations, of the order that it is
             given; 0: it is no subordinate.
         subordinate: flies the fighters by its orders; None: the scripted courses are flown.
+        label: its name in messages: the file, or the package's name of it, if it was loaded.
     """
 
     features: int
@@ -60,6 +61,7 @@ class PolicyModule(nn.Module):
     commanded: int = 1
     order_features: int = 0
     subordinate: OrderFlyer | None = None
+    label: str
 
     if TYPE_CHECKING:
 

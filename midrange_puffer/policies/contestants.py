@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import (
-    OF_SENSORS,
     check_commands,
     check_flies,
     check_sees,
@@ -176,6 +174,7 @@ def _load(name: str, kind: str, features: int | None = None) -> "PolicyModule | 
     from midrange_puffer.policies.subordinate import check_no_subordinate
 
     policy, _ = load_policy(file_of(name))
+    policy.label = name.removeprefix(FILE)
     check_no_subordinate(name, policy)
     return policy
 
@@ -191,6 +190,11 @@ def try_out(contestants: Iterable["Contestant"], features: int) -> None:
         for flyer in (contestant, *(outsider.flyer for outsider in outsiders)):
             if callable(flyer) and not is_module(flyer):
                 OwnPilot.of(flyer).try_out(features)
+
+
+def label_of(policy: "PolicyModule") -> str:
+    """Returns the name of a policy in messages: the file or name by which it was loaded, if any."""
+    return getattr(policy, "label", "a policy")
 
 
 def is_module(value: object) -> "TypeIs[PolicyModule]":
@@ -270,7 +274,7 @@ def player_for(
         if (fighters := getattr(contestant, "commanded", 1)) > 1:
             sizes = np.bincount(np.arange(num_envs) if teams is None else teams)
             for size in np.unique(sizes).tolist():
-                check_commands("a policy", fighters, size)
+                check_commands(label_of(contestant), fighters, size)
         return Player(contestant, num_envs, seed, greedy, threads)
     if isinstance(contestant, str):
         raise TypeError(f"{contestant}: is flown by the core")
@@ -304,15 +308,10 @@ class MixedPlayer:
         self._names = [outsider.name for outsider in outsiders]
         self._shares = [outsider.share for outsider in outsiders]
         self._random = np.random.default_rng(streams[0])
-        self._players = [
+        self.players = [
             player_for(outsider.flyer, num_envs, own_seed, greedy, threads, teams)
             for outsider, own_seed in zip(outsiders, seeds, strict=True)
         ]
-        counts = [player.features for player in self._players]
-        if len({count in OF_SENSORS for count in counts if count}) > 1:
-            raise UsageError("a mix has policies of sensing = radar and of sensing = full")
-        self.features = max(counts)
-        self.any_size = all(player.any_size for player in self._players)
         self._teams = np.arange(num_envs) if teams is None else teams
         self._flying = self._drawn(self._teams[-1] + 1)  # [teams], index of the outsider
 
@@ -321,7 +320,7 @@ class MixedPlayer:
         teams = self._teams[envs]
         starting = list(dict.fromkeys(teams.tolist()))
         self._flying[starting] = self._drawn(len(starting))
-        for index, player in enumerate(self._players):
+        for index, player in enumerate(self.players):
             player.reset(envs[self._flying[teams] == index])
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
@@ -329,7 +328,7 @@ class MixedPlayer:
         count = controls_of(observations.shape[1]).count
         controls = np.empty((len(envs), count), np.float32)
         flying = self._flying[self._teams[envs]]
-        for index, player in enumerate(self._players):
+        for index, player in enumerate(self.players):
             rows = np.flatnonzero(flying == index)
             if len(rows):
                 controls[rows] = player.act(observations[rows], envs[rows])

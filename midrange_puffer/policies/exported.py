@@ -49,6 +49,7 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.actors import Distribution, PolicyModule
+from midrange_puffer.policies.contestants import label_of
 from midrange_puffer.policies.models import EXPECTED, LARGEST_GRAPH, check_is_file
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
@@ -160,9 +161,11 @@ def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     import onnx
 
     if getattr(policy, "order_features", 0):
-        raise UsageError(f"the policy is of env.agents = {SUBORDINATE}: it has no exported form")
+        raise UsageError(
+            f"{label_of(policy)} is of env.agents = {SUBORDINATE}: it has no exported form"
+        )
     if getattr(policy, "subordinate", None):
-        raise UsageError("the policy has a subordinate: it has no exported form")
+        raise UsageError(f"{label_of(policy)} has a subordinate: it has no exported form")
 
     action_mode = entries["env"]["action_mode"]
     inputs, outputs = graph_widths(

@@ -42,10 +42,13 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[PolicyModule, di
         CheckpointError: The file is missing or damaged, or of another program or version.
         UsageError: A package that an exported policy needs is not installed.
     """
-    path = path_of(path)
-    if path.suffix == EXPORTED:
-        return exported.load_exported(path)
-    return model_file.load_model(path, device)
+    file = path_of(path)
+    if file.suffix == EXPORTED:
+        policy, entries = exported.load_exported(file)
+    else:
+        policy, entries = model_file.load_model(file, device)
+    policy.label = str(path)
+    return policy, entries
 
 
 def load_subordinate(

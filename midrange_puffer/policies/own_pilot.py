@@ -107,6 +107,7 @@ class FunctionPlayer:
     """
 
     features, any_size = 0, True  # it takes observations of any length
+    label = "a function"
 
     def __init__(self, function: OwnPilot) -> None:
         self._function = function

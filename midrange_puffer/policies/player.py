@@ -9,6 +9,7 @@ from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import controls_of, rows_of
 from midrange_puffer.game.orders import as_commands, orders_in
 from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
+from midrange_puffer.policies.contestants import label_of
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
@@ -51,7 +52,8 @@ class Player:
         greedy: bool = False,
         threads: int = 1,
     ) -> None:
-        check_no_subordinate("a policy", policy)
+        self.label = label_of(policy)
+        check_no_subordinate(self.label, policy)
         self.policy = policy
         self._subordinate = getattr(policy, "subordinate", None)
         self.fighters = getattr(policy, "commanded", 1)

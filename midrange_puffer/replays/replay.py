@@ -159,6 +159,8 @@ class Replay:
         """
         try:
             data = read_whole(path, LARGEST)
+        except IsADirectoryError:
+            raise ReplayError(f"{path}: is a folder; expected a replay, *{SUFFIX}") from None
         except OSError as error:
             raise ReplayError(f"{path}: {error.strerror}") from None
         try:

@@ -11,6 +11,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands import replay as replay_command
 from midrange_puffer.errors import UsageError
 from midrange_puffer.replays.replay import ReplayError
+from midrange_puffer.replays.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,18 @@ def test_it_says_that_a_replay_is_bit_exact(folder, capsys, options):
         f"{one.hashes[-1]:016x}"
     )
     assert second.startswith(f"{folder}/other.replay: ace (red) against ace (blue), ")
+
+
+def test_the_transport_of_an_escort_is_called_so(tmp_path, capsys):
+    """Its type's missiles and speed would be wrong: it is slow, and carries none."""
+    game = {"dimensions": 3, "mission": "escort", "attacker": "blue", "time_limit": 480}
+    escort = Session(("ace", "ace"), ("ace", "ace"), seed=3, red_size=2, blue_size=2, **game)
+    while not escort.over:
+        escort.step()
+    escort.replay().write(tmp_path / "escort.replay")
+    assert cli.run("replay", [str(tmp_path / "escort.replay")]) == 0
+    flown = "(medium on light, medium on light, medium on light, transport)"
+    assert f"ace (2 red) against ace (2 blue) {flown}, " in capsys.readouterr().out
 
 
 def test_every_refusal_is_named_after_all_were_looked_at(folder, capsys):

@@ -7,8 +7,10 @@ from policies import Constant, random_policy
 from midrange_puffer import Simulation
 from midrange_puffer.contest.match import Fight, meet, play, round_robin, tally
 from midrange_puffer.contest.ratings import score_interval
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.policies.contestants import load_contestant
 
 NEAR = resolve({"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000})
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
@@ -66,6 +68,22 @@ def test_a_mix_flies_in_its_shares():
 def test_only_pilots_and_policies_can_fight(name):
     with pytest.raises(ValueError, match="opponent = "):
         play([Fight("ace", name)], 2, parameters=NEAR)
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "message"),
+    [
+        ("trained", {"red_size": 2}, "trained is of one against one: it cannot fly in a team"),
+        ("champion:radar", {}, "champion:radar is of sensing = radar: it cannot fly"),
+        ("trained,champion:radar", {}, "champion:radar is of sensing = radar: it cannot fly"),
+        ("champion:radar,trained", {"sensing": "radar"}, "trained is of sensing = full"),
+        ("trained,ace,champion:team2", {}, "champion:team2 is of a team: it cannot fly one"),
+        ("trained", {"dimensions": 3}, "trained is of dimensions = 2: it cannot fly"),
+    ],
+)
+def test_the_policy_that_does_not_fit_the_game_is_named(text, game, message):
+    with pytest.raises(UsageError, match=f"^{message}"):
+        play([Fight("ace", load_contestant(text))], 2, parameters=resolve(game, teams=True))
 
 
 def test_progress_counts_every_engagement_once():

@@ -501,7 +501,7 @@ def test_a_cost_of_orders_without_a_subordinate_is_refused(agents):
 
 def test_a_subordinate_flies_by_orders_only(files):
     policy, _ = load_policy(files["pair"])
-    with pytest.raises(UsageError, match=r"flies by orders only; give it as env\.subordinates"):
+    with pytest.raises(UsageError, match=r"pair\.pt is .* flies by orders only; give it as env\."):
         Player(policy, 1, seed=0)
     with pytest.raises(UsageError, match="flies by orders only"):
         Midrange(2, opponent=str(files["pair"]))
@@ -509,7 +509,9 @@ def test_a_subordinate_flies_by_orders_only(files):
 
 def test_neither_a_subordinate_nor_what_has_one_is_exported(tmp_path, files):
     policy, entries = load_policy(files["pair"])
-    with pytest.raises(UsageError, match=r"is of env\.agents = subordinate: .* no exported form"):
+    with pytest.raises(
+        UsageError, match=r"pair\.pt is of env\.agents = subordinate: .* no exported"
+    ):
         to_onnx(policy, entries)
     env = settings() | {"subordinates": str(files["pair"])}
     made = make_policy(policy_spaces(settings() | {"action_mode": "orders"}), SIZES)

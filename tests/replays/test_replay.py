@@ -254,7 +254,7 @@ def test_other_files_are_refused(tmp_path, content, message):
 def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
     with pytest.raises(ReplayError, match=r"no\.replay: No such file"):
         Replay.read(tmp_path / "no.replay")
-    with pytest.raises(ReplayError, match="Is a directory"):
+    with pytest.raises(ReplayError, match="is a folder; expected a replay"):
         Replay.read(tmp_path)
     with pytest.raises(WriteError, match="cannot write"):
         record()[0].write(tmp_path)
