@@ -5,7 +5,7 @@
     python benchmarks/critics.py --game team2 --steps 800_000 --seeds 5 --episodes 0  # speed alone
 
 Trains configs/<game>.ini with each critic by turns, on the same seeds, with one thread. Each last
-policy then meets the nine scripted pilots. The tables have
+policy then meets the scripted pilots. The tables have
 
     mean, lowest   its scores over the pilots (win 1, draw 1/2), and the pilot of the lowest one
     explained      part of the returns' variance that the values explain, mean of the last quarter

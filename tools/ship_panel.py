@@ -35,10 +35,10 @@ COMMANDS: dict[str, dict[str, str]] = {
         "continuous": "--config configs/default.ini --train.seed 1 --env.action-mode continuous",
     },
     "radar": {
-        "radar_1": "--config configs/radar.ini --train.seed 1",
-        "radar_2": "--config configs/radar.ini --train.seed 2",
+        "radar_1": "--config configs/radar.ini --train.critic own --train.seed 1",
+        "radar_2": "--config configs/radar.ini --train.critic own --train.seed 2",
         "selfplay_early": f"--config configs/radar_selfplay.ini {EARLY}",
-        "continuous": "--config configs/radar.ini --train.seed 1 --env.action-mode continuous",
+        "continuous": "--config configs/radar.ini --train.critic own --train.seed 1 --env.action-mode continuous",
     },
     "team2": {
         "team2_1": "--config configs/team2.ini --train.seed 1 --train.total-timesteps 40_000_000",
@@ -46,8 +46,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "selfplay_early": f"--config configs/team2_selfplay.ini {EARLY}",
     },
     "team2_radar": {
-        "team2_radar_1": "--config configs/team2_radar.ini --train.seed 1",
-        "team2_radar_2": "--config configs/team2_radar.ini --train.seed 2",
+        "team2_radar_1": "--config configs/team2_radar.ini --train.critic own --train.seed 1",
+        "team2_radar_2": "--config configs/team2_radar.ini --train.critic own --train.seed 2",
         "selfplay_early": f"--config configs/team2_selfplay.ini --env.sensing radar {EARLY}",
     },
 }
