@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, strangers' files, and folders of one process.
+"""Files that are written whole or not at all, results, strangers' files, and locked folders.
 
 A stranger's file may be a pipe or a device, on which a reader would wait forever, or larger than
 the memory. `open_regular` and `read_whole` refuse these before anything is read.
