@@ -244,9 +244,7 @@ def test_a_model_that_cannot_fly_in_a_team_is_named():
     features = _core.OBSERVATIONS["default"]
     player = SimpleNamespace(features=features, any_size=False, label="its.pt")
     team, pair = resolve({"red_size": 3, "blue_size": 3}, teams=True), resolve({})
-    with pytest.raises(
-        UsageError, match=r"^its\.pt is of one against one: it cannot fly"
-    ):
+    with pytest.raises(UsageError, match=r"^its\.pt is of one against one: it cannot fly"):
         observation_for([player], team)
     player.features = len_of(2)
     with pytest.raises(UsageError, match=r"^its\.pt is of sides of 2: .* where they are of 3"):
