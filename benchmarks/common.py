@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer import _core
-from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.files import open_folder, write_json, write_results
 from midrange_puffer.train.machine import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -151,7 +151,7 @@ def finish(
     if earlier := recorded.get(benchmark):
         _print_change(earlier, rates)
     if options.json:
-        write_json(options.json, report)
+        write_results(options.json, report)
     if options.record:
         rates = {name: round(rate) for name, rate in rates.items()}
         entry = {

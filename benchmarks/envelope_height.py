@@ -15,7 +15,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.files import write_json
+from midrange_puffer.files import write_results
 from midrange_puffer.game.envelope import find_edges, limits_of, relevant
 from midrange_puffer.game.envelope_height import (
     CLIMB,
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         )
         print(f"launcher's climb up to {row['climb_deg']:.0f}°: {columns}")
     if options.json:
-        write_json(options.json, {"shots": options.shots, "seed": options.seed, "rows": rows})
+        write_results(options.json, {"shots": options.shots, "seed": options.seed, "rows": rows})
 
 
 def errors(

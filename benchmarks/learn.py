@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_parameters
-from midrange_puffer.files import write_json
+from midrange_puffer.files import write_results
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.show.figures import save_figure
@@ -81,7 +81,7 @@ def main() -> None:
         for (run, start), of in zip(runs.items(), curves, strict=True)
     ]
     _print(report)
-    write_json(options.json, report)
+    write_results(options.json, report)
     save_figure(draw(curves, [*runs.values()]), options.png)
     print(f"{options.json}, {options.png}")
 

@@ -44,7 +44,7 @@ from matplotlib.figure import Figure
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.files import check_writable, write_json
+from midrange_puffer.files import check_writable, write_results
 from midrange_puffer.show.figures import check_picture, save_figure
 from midrange_puffer.sweep.workers import pinned
 from midrange_puffer.train import run_folder
@@ -128,11 +128,11 @@ def main() -> None:
     report["speed"] = speeds(ways, words, options.rounds, options.updates)
     report["ratios"] = ratios(report["speed"])
     _print_speed(report["speed"], report["ratios"])
-    write_json(options.json, report)
+    write_results(options.json, report)
     report |= {"pilot": PILOT, "level": LEVEL, "window": WINDOW, "steps": options.steps}
     report["score"] = scores(ways, words, options.seeds, options.steps)
     _print_scores(report["score"])
-    write_json(options.json, report)
+    write_results(options.json, report)
     save_figure(draw(report["speed"], report["score"]), options.out)
     print(f"{options.json}, {options.out}")
 

@@ -27,7 +27,7 @@ from common import machine, parse_runs, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.files import write_json
+from midrange_puffer.files import write_results
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.record import FINISHED, Record, best_trial, sweeps_folder
 from midrange_puffer.sweep.workers import pinned, share_of_cores
@@ -54,7 +54,7 @@ def main() -> None:
         },
     }
     _print(report, options.trials)
-    write_json(options.json, report)
+    write_results(options.json, report)
     save_figure(draw(report["sweeps"]), options.png)
     print(f"{options.json}, {options.png}")
 

@@ -7,8 +7,8 @@
 //     X(name, scale, lateral, meaning)
 //
 // The observed number is value / scale, clipped to [-1, 1]. `lateral` is 1 if the value changes its sign when the
-// engagement is mirrored; other values stay the same. view_pair.h and view_team_rows.h compute the value in a variable of
-// the row's name, so a row without its variable does not compile.
+// engagement is mirrored; other values stay the same. view_pair.h and view_team_rows.h compute the value in a variable
+// of the row's name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
 // MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, MR_OBSERVE_HEIGHT those of MR_HEIGHT_FEATURES.

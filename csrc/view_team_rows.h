@@ -4,10 +4,10 @@
 // other fighters, of the radars and seekers that it hears, of systems and of the mission. view_team.h writes the rows
 // of missiles, and joins all rows to observations.
 //
-// Contract: the caller sets of an MrTeamView `b`, `scene`, `first`, `survivors` and `own_in_air`, and `picture`, which
-// with sensors needs `alarms` by mr_note_alarms. mr_write_own returns its row, which the caller places. The other
-// functions place theirs in `to`, at the place of their kind. The rows of other fighters and of radars are ranked and lie
-// where their rank says. Rows for more fighters than the sides have are not written.
+// Contract: the caller sets the fields `b`, `picture`, `scene`, `first`, `survivors` and `own_in_air` of an MrTeamView,
+// and with sensors `alarms` by mr_note_alarms. mr_write_own returns its row, which the caller places. The other
+// functions write into `to`, at the place of their kind of row. The rows of other fighters and of radars lie in the
+// order of their ranks. The caller zeroes the rows for more fighters than the sides have.
 //
 // Part of kernel.c, compiled once for each instruction set and game. No other .c file includes this header.
 

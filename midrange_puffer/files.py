@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, strangers' files, and folders of one process.
+"""Files that are written whole or not at all, results, strangers' files, and locked folders.
 
 A stranger's file may be a pipe or a device, on which a reader would wait forever, or larger than
 the memory. `open_regular` and `read_whole` refuse these before anything is read.
@@ -176,19 +176,12 @@ def write_pieces(path: Path, parts: Iterable[bytes]) -> None:
     """Replaces the content of the file `path` by these; a crash never leaves a part of them.
 
     If several processes do so at once, the last one's data remain. A process that is killed
-    meanwhile leaves its temporary file, `path` with a unique suffix and .tmp. A device or pipe is
-    written to, and stays what it is.
+    meanwhile leaves its temporary file, `path` with a unique suffix and .tmp. A link, pipe or
+    device is replaced, too: a stranger may have put it into a folder of ours.
 
     Raises:
         WriteError: The file could not be written; its earlier content is unchanged.
     """
-    if _is_stream(path):
-        try:
-            with path.open("ab") as stream:
-                stream.writelines(parts)
-        except OSError as error:
-            raise WriteError(f"cannot write {path}: {error.strerror}") from error
-        return
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         with temporary.open("wb") as file:
@@ -203,26 +196,63 @@ def write_pieces(path: Path, parts: Iterable[bytes]) -> None:
         raise WriteError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _is_stream(path: Path) -> bool:
-    """True for a device or pipe, such as /dev/null, and for /dev/stdout, also if that is a file."""
-    if path.parent in (Path("/dev"), Path("/dev/fd")):
-        return path.exists()
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
     """Writes a JSON file by `write_whole`.
 
     Raises:
         WriteError: As in `write_whole`.
     """
-    write_whole(Path(path), (json.dumps(content, indent=2) + "\n").encode())
+    write_whole(Path(path), _json_bytes(content))
+
+
+def write_results(path: str | Path, content: Mapping[str, object]) -> None:
+    """Writes results to the file that a user names, as JSON.
+
+    A device, a pipe and an open descriptor, such as /dev/stdout, are written to and stay. Any other
+    file is written by `write_whole`.
+
+    Raises:
+        WriteError: The file could not be written.
+    """
+    path, data = Path(path), _json_bytes(content)
+    descriptor = _descriptor_of(path)
+    if descriptor is None and not _is_stream(path):
+        write_whole(path, data)
+        return
+    try:
+        # A file opened anew as /dev/stdout would have an offset of its own, so that what is printed
+        # later would overwrite the results.
+        handle = os.open(path, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+    except OSError as error:
+        raise WriteError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _json_bytes(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, indent=2) + "\n").encode()
+
+
+def _descriptor_of(path: Path) -> int | None:
+    """Returns the open descriptor that a path names, as /dev/stdout does; None for other paths."""
+    if path.parent == Path("/dev/fd") and path.name.isdecimal():
+        return int(path.name)
+    return {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}.get(path)
+
+
+def _is_stream(path: Path) -> bool:
+    """True for a device or a pipe, and for a link to one."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def check_writable(path: str) -> None:
     """Raises ValueError if no file can be written to `path`; to be called before long work."""
     folder = Path(path).parent
-    if _is_stream(Path(path)):
+    if _descriptor_of(Path(path)) is not None or _is_stream(Path(path)):
         if not os.access(path, os.W_OK):
             raise ValueError("cannot be written to")
         return

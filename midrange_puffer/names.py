@@ -38,6 +38,11 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def limits(minimum: float, maximum: float, unit: str) -> str:
+    """Returns an allowed range, such as "from 0 to 100 m/s"; the unit "1" is not shown."""
+    return f"from {minimum:g} to {maximum:g}{'' if unit == '1' else f' {unit}'}"
+
+
 def versus(names: Sequence[str], sizes: tuple[int, int] = (1, 1)) -> str:
     """Returns names as "ann (red) against bob (blue)"; in teams as "ann (4 red) against …"."""
     counts = ("", "") if max(sizes) == 1 else tuple(f"{size} " for size in sizes)

@@ -3,8 +3,11 @@
 import contextlib
 import errno
 import fcntl
+import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from midrange_puffer.files import (
     open_folder,
     pieces,
     write_pieces,
+    write_results,
     write_whole,
 )
 
@@ -149,18 +153,63 @@ def test_an_error_in_the_work_is_no_consequence_of_missing_locks(tmp_path, monke
     assert caught.value.__context__ is None
 
 
-def test_a_device_and_a_pipe_are_written_to_and_stay(tmp_path):
+def test_results_are_written_to_a_device_or_pipe_which_stays(tmp_path):
     """As `--json /dev/null` and `--json >(jq .)`; root could replace a device by a file."""
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to("/dev/full")
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     check_writable(str(pipe))
-    write_whole(pipe, b"abc")
-    assert os.read(reader, 9) == b"abc"
+    write_results(pipe, {"a": 1})
+    assert os.read(reader, 99) == b'{\n  "a": 1\n}\n'
     os.close(reader)
     assert pipe.is_fifo()
     with pytest.raises(WriteError, match=rf"cannot write {link}: {os.strerror(errno.ENOSPC)}"):
-        write_whole(link, b"abc")
+        write_results(link, {})
     assert link.is_char_device()
     assert [*tmp_path.glob("*.tmp")] == []
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1"])
+def test_results_on_stdout_stand_between_what_is_printed(path, tmp_path):
+    """Also where stdout is a file, which has an offset."""
+    code = f"""
+from midrange_puffer.files import check_writable, write_results
+check_writable("{path}")
+print("before", flush=True)
+write_results("{path}", {{}})
+print("after")
+"""
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "before\n{}\nafter\n"
+
+
+def test_results_in_a_file_replace_it(tmp_path):
+    path = tmp_path / "results.json"
+    for content in ({"a": [1] * 99}, {"b": 2}):
+        write_results(path, content)
+        assert json.loads(path.read_text()) == content
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(WriteError, match=os.strerror(errno.ENAMETOOLONG)):
+        write_results(tmp_path / ("a" * 300), {})
+
+
+@pytest.mark.parametrize("folder", ["/dev/shm", "/dev/fd"])
+def test_a_folder_of_devices_is_no_device(folder):
+    with pytest.raises(ValueError, match=r"is a folder|cannot be written to"):
+        check_writable(folder)
+
+
+def test_a_pipe_or_link_in_a_folder_of_ours_is_replaced(tmp_path):
+    """A run folder may be a stranger's: a pipe would let its writer wait, a link lead elsewhere."""
+    pipe, link, target = (tmp_path / name for name in ("pipe", "link", "target"))
+    os.mkfifo(pipe)
+    target.write_bytes(b"theirs")
+    link.symlink_to(target)
+    for path in (pipe, link):
+        write_whole(path, b"ours")
+        assert path.is_file()
+        assert not path.is_symlink()
+        assert path.read_bytes() == b"ours"
+    assert target.read_bytes() == b"theirs"

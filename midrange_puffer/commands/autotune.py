@@ -15,7 +15,7 @@ from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.checks import check_update
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.files import write_json
+from midrange_puffer.files import write_results
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -68,7 +68,7 @@ def main(options: Options) -> int:
     ]
     rows.sort(key=lambda row: row["sps"], reverse=True)
     if options.json:
-        write_json(options.json, {"ways": rows})
+        write_results(options.json, {"ways": rows})
     _print(rows)
     return 0
 

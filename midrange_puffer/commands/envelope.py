@@ -12,7 +12,7 @@ import numpy as np
 from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import MissingPackageError, UsageError, require
-from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.files import open_folder, write_results
 from midrange_puffer.game import envelope_height
 from midrange_puffer.game.envelope import (
     FULL,
@@ -107,7 +107,7 @@ def main(options: Options) -> int:
             report["heights"] = envelope_height.HEIGHTS
             report["ratios"] = {edge: values.tolist() for edge, values in table.ratios.items()}
             report["climbs"] = dict(table.climbs)
-        write_json(options.json, envelope.identity | report)
+        write_results(options.json, envelope.identity | report)
     return 0
 
 

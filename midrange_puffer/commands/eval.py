@@ -22,7 +22,7 @@ from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.commands.tables import format_optional
 from midrange_puffer.config.key import check_even
 from midrange_puffer.errors import UsageError, UserError, memory_advice, require
-from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.files import open_folder, write_results
 from midrange_puffer.game.parameters import ALL, PILOTS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.policies.champions import chosen_in_game
@@ -230,7 +230,7 @@ def _report(
         report |= {"parameters": parameters, "opponents": results}
         report |= {"mean": mean(results.values())}
         report |= {"panel": entries["panel"], "metadata": entries["metadata"]}
-        write_json(options.json, report)
+        write_results(options.json, report)
 
 
 def describe(entries: Mapping[str, Any]) -> list[str]:

@@ -27,7 +27,7 @@ from midrange_puffer.contest.ratings import (
     nash_weights,
 )
 from midrange_puffer.errors import UsageError, require
-from midrange_puffer.files import make_folder, pieces, write_json, write_pieces
+from midrange_puffer.files import make_folder, pieces, write_pieces, write_results
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import (
@@ -192,7 +192,7 @@ def main(options: Options) -> int:
                 player["agent_steps"] = steps[player["name"]]
             elif player["name"] in options.functions:
                 player["function"] = options.functions[player["name"]]
-        write_json(options.json, report)
+        write_results(options.json, report)
     if options.out:
         from midrange_puffer.show.league_plot import plot_standings
 

@@ -32,7 +32,7 @@ from midrange_puffer.contest.panel import (
 )
 from midrange_puffer.contest.ratings import Pairing
 from midrange_puffer.errors import UsageError, memory_advice, require
-from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.files import open_folder, write_results
 from midrange_puffer.game.games import (
     DEFAULT_GAME,
     GAMES,
@@ -189,7 +189,7 @@ def main(options: Options) -> int:
         row["replay"] = replay and str(replay)
     _print(report, differences)
     if options.json:
-        write_json(options.json, report)
+        write_results(options.json, report)
     if options.exploiters is None:
         return 0
     try:
@@ -198,7 +198,7 @@ def main(options: Options) -> int:
         return stopped.status
     exploit_mode.print_report(exploited, options.out)
     if options.json:
-        write_json(options.json, {**report, "exploit": exploited})
+        write_results(options.json, {**report, "exploit": exploited})
     return 0
 
 

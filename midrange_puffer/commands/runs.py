@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.tables import format_optional
-from midrange_puffer.files import write_json, write_whole
+from midrange_puffer.files import write_results, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.show.figures import save_figure
@@ -57,7 +57,7 @@ def main(options: Options) -> int:
     infos = infos[-options.last :]
     Console().print(format_table(infos))
     if options.json:
-        write_json(options.json, {"runs": [_entry(info) for info in infos]})
+        write_results(options.json, {"runs": [_entry(info) for info in infos]})
     return 0
 
 

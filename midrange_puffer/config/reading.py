@@ -41,7 +41,7 @@ from midrange_puffer.config.schema import (
     sweepable,
 )
 from midrange_puffer.config.sections import PolicyConfig, TrainConfig
-from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, with_open_spacing
+from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, with_automatic_spacing
 from midrange_puffer.game.types import with_type
 from midrange_puffer.names import shown, suggest
 from midrange_puffer.policies.mix import is_there, settled
@@ -93,7 +93,7 @@ def load_config(
         draft.add_file(file)
         draft.fold_types()  # so that later files and the command line may replace them
     if complete:
-        draft.values["env"] = with_open_spacing(draft.values["env"])
+        draft.values["env"] = with_automatic_spacing(draft.values["env"])
     of_the_file = set(draft.values)
     draft.add_overrides(overrides)
     draft.divide_minibatch()

@@ -317,7 +317,10 @@ def _seat_players(
 def _single(players: Iterable[AnyPlayer]) -> Iterator[Player | FunctionPlayer]:
     """Yields the players, those of a mix one by one."""
     for player in players:
-        yield from player.players if isinstance(player, MixedPlayer) else (player,)
+        if isinstance(player, MixedPlayer):
+            yield from _single(player.players)
+        else:
+            yield player
 
 
 def _act(

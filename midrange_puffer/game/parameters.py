@@ -107,7 +107,7 @@ from midrange_puffer.game.types import (
     parse_types,
     types_of,
 )
-from midrange_puffer.names import suggest
+from midrange_puffer.names import limits, suggest
 
 __all__ = [
     "ADDITIONS", "AGENTS", "ALL", "AUTOMATIC", "CONTROLLERS", "EASY", "EFFECT_NEEDS", "ESCORT",
@@ -122,7 +122,7 @@ __all__ = [
     "has_systems", "is_team", "keywords", "kinds_of", "loadouts_of", "most_decisions",
     "needs_map", "neutral_values", "observed", "pilot_names", "pilots_of", "require_height",
     "require_plane", "resolve", "reward_bound", "seat_weights", "sizes_of", "text_check",
-    "with_open_spacing", "without_mission",
+    "with_automatic_spacing", "without_mission",
 ]  # fmt: skip
 
 
@@ -162,10 +162,8 @@ def check(
             f"{name} = {value!r}: must be {wanted}{f' or {AUTOMATIC}' * row.is_automatic}"
         )
     if not row.minimum <= number <= row.maximum:
-        unit = "" if row.unit == "1" else f" {row.unit}"
-        raise ValueError(
-            f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g}{unit}"
-        )
+        allowed = limits(row.minimum, row.maximum, row.unit)
+        raise ValueError(f"{name} = {value!r}: must be {allowed}")
     return row.kind(number)
 
 
@@ -273,7 +271,7 @@ def _choose_spacing(values: dict[str, Any]) -> None:
         values[name] = float(values[name] * most_gaps // gaps)
 
 
-def with_open_spacing(env: Mapping[str, Any]) -> dict[str, Any]:
+def with_automatic_spacing(env: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the [env] of a written file, with AUTOMATIC in place of the default spacing.
 
     Older files have the numbers. Where they were given, and fit, AUTOMATIC is the same game.

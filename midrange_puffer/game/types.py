@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midrange_puffer import _core
-from midrange_puffer.names import suggest
+from midrange_puffer.names import limits, suggest
 
 AIRCRAFT, MISSILE = CATEGORIES = ("aircraft", "missile")
 BASED_ON = "based_on"  # the key of a new type's section that names the type it begins as
@@ -48,8 +48,7 @@ class Field:
         except ValueError:
             value = math.nan
         if not self.minimum <= value <= self.maximum:
-            unit = "" if self.unit == "1" else f" {self.unit}"
-            raise ValueError(f"must be from {self.minimum:g} to {self.maximum:g}{unit}")
+            raise ValueError(f"must be {limits(self.minimum, self.maximum, self.unit)}")
         return value
 
 

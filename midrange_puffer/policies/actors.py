@@ -72,6 +72,11 @@ class PolicyModule(nn.Module):
             ...
 
 
+def label_of(policy: PolicyModule) -> str:
+    """Returns the name of a policy in messages: the file or name by which it was loaded, if any."""
+    return getattr(policy, "label", "a policy")
+
+
 class LevelActor(nn.Linear):
     """A layer from hidden features to logits [agents, levels] of each head; fire is the last."""
 

@@ -192,11 +192,6 @@ def try_out(contestants: Iterable["Contestant"], features: int) -> None:
                 OwnPilot.of(flyer).try_out(features)
 
 
-def label_of(policy: "PolicyModule") -> str:
-    """Returns the name of a policy in messages: the file or name by which it was loaded, if any."""
-    return getattr(policy, "label", "a policy")
-
-
 def is_module(value: object) -> "TypeIs[PolicyModule]":
     """True if a value is a torch module; does not import torch."""
     torch = sys.modules.get("torch")
@@ -269,6 +264,7 @@ def player_for(
         outsiders = contestant.outsiders
         return MixedPlayer(outsiders, num_envs, seed, greedy, threads, teams)
     if is_module(contestant):
+        from midrange_puffer.policies.actors import label_of
         from midrange_puffer.policies.player import Player
 
         if (fighters := getattr(contestant, "commanded", 1)) > 1:

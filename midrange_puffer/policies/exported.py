@@ -48,8 +48,7 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.json_files import parse
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.actors import Distribution, PolicyModule
-from midrange_puffer.policies.contestants import label_of
+from midrange_puffer.policies.actors import Distribution, PolicyModule, label_of
 from midrange_puffer.policies.models import EXPECTED, LARGEST_GRAPH, check_is_file
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY

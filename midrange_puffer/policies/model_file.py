@@ -31,7 +31,7 @@ from midrange_puffer.game.parameters import (
     neutral_values,
     observed,
     sizes_of,
-    with_open_spacing,
+    with_automatic_spacing,
 )
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.actors import PolicyModule
@@ -290,7 +290,7 @@ def check_entries(path: Path, entries: object) -> dict[str, Any]:
         checked_metadata(entries["metadata"])
     except ValueError as error:
         raise CheckpointError(f"{path}: its {error}") from None
-    env = entries["env"] = with_open_spacing(neutral_values(rules_version) | entries["env"])
+    env = entries["env"] = with_automatic_spacing(neutral_values(rules_version) | entries["env"])
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)

@@ -8,8 +8,14 @@ import torch
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import controls_of, rows_of
 from midrange_puffer.game.orders import as_commands, orders_in
-from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
-from midrange_puffer.policies.contestants import label_of
+from midrange_puffer.policies.actors import (
+    Distribution,
+    PolicyModule,
+    draw,
+    label_of,
+    likeliest,
+    noise_for,
+)
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory

@@ -63,7 +63,8 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
             option, _, default = line.strip().partition(" ")
             listed[option] = default.strip()
     for name, item in {**OPTIONS, **PARAMETERS}.items():
-        assert listed[f"--env.{name.replace('_', '-')}"] == str(item.default)
+        default = "auto" if name.startswith("start_spacing_") else str(item.default)
+        assert listed[f"--env.{name.replace('_', '-')}"] == default
     for section in ("vec", "policy", "rnn", "train", "sweep"):
         for name in schema()[section]:
             assert f"--{section}.{name}".replace("_", "-") in listed

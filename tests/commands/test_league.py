@@ -280,7 +280,7 @@ def test_played_fights_are_printed_before_they_are_written(tmp_path, capsys, mon
     def fail(*_):
         raise WriteError("full")
 
-    monkeypatch.setattr("midrange_puffer.commands.league.write_json", fail)
+    monkeypatch.setattr("midrange_puffer.commands.league.write_results", fail)
     with pytest.raises(WriteError, match="full"):
         hold(tmp_path, *GAME)
     printed = capsys.readouterr().out

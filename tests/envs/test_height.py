@@ -141,7 +141,7 @@ def test_policies_and_functions_of_the_plane_are_refused():
         ({"blue_missile": "large"}, "must be one of medium, long, short, or a mix"),
         ({"start_height_min": 600, "start_height_difference_max": 2000}, "below the ground"),
         ({"start_height_max": 20_000}, "start_height_max = 20000: must be from 500 to 15000 m"),
-        ({"dimensions": 4}, "dimensions = 4: must be from 2 to 3"),
+        ({"dimensions": 4}, "dimensions = 4: must be from 2 to 3$"),
         ({"opponent": "notcher"}, "notcher"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

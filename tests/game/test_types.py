@@ -159,6 +159,7 @@ def test_mixes_name_new_types_in_one_order():
         ("light onset_mach=0.9999999999 peak_mach=1", "must be at least 0.01 below peak_mach = 1"),
         ("light thrust=101", "light thrust = 101: must be from 0 to 100 m/s"),
         ("light thrust=nan", "light thrust = nan: must be from 0 to 100"),
+        ("light peak_drag=6", "light peak_drag = 6: must be from 1 to 5$"),
         ("light thrust=much", "light thrust = much: must be from 0 to 100"),
         ("light thurst=9", "light thurst = 9: aircraft has no such field; did you mean 'thrust'"),
         ("medium ceiling=9000", "missile has no such field"),

@@ -12,6 +12,7 @@ from machines import machine
 
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
@@ -529,3 +530,16 @@ def test_a_file_without_the_copy_of_its_subordinate_is_refused(tmp_path, files):
     torch.save(entries, path)
     with pytest.raises(CheckpointError, match="the copy of its subordinate is missing"):
         load_policy(path)
+
+
+@pytest.mark.parametrize("mode", ["league", "exploit"])
+def test_no_mode_in_which_it_would_fly_by_itself_begins(mode, tmp_path, files):
+    """Not after hours of fights: nothing is written, and nothing was flown."""
+    options = {
+        "league": ["--json", str(tmp_path / "report.json"), str(files["pair"])],
+        "exploit": ["--load-model-path", str(files["pair"]), "--train.data-dir", str(tmp_path)],
+    }
+    before = {*tmp_path.iterdir()}
+    with pytest.raises(UsageError, match=r"pair\.pt is of env\.agents = subordinate and flies by"):
+        cli.run(mode, options[mode])
+    assert {*tmp_path.iterdir()} == before

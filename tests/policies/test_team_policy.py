@@ -241,14 +241,15 @@ def test_decisions_that_there_are_not_are_refused_by_c():
 
 
 def test_a_model_that_cannot_fly_in_a_team_is_named():
-    player = SimpleNamespace(features=_core.OBSERVATIONS["default"], any_size=False)
+    features = _core.OBSERVATIONS["default"]
+    player = SimpleNamespace(features=features, any_size=False, label="its.pt")
     team, pair = resolve({"red_size": 3, "blue_size": 3}, teams=True), resolve({})
-    with pytest.raises(UsageError, match="is of one against one: it cannot fly in a team"):
+    with pytest.raises(UsageError, match=r"^its\.pt is of one against one: it cannot fly"):
         observation_for([player], team)
     player.features = len_of(2)
-    with pytest.raises(UsageError, match="is of sides of 2: it cannot fly where they are of 3"):
+    with pytest.raises(UsageError, match=r"^its\.pt is of sides of 2: .* where they are of 3"):
         observation_for([player], team)
-    with pytest.raises(UsageError, match="is of a team: it cannot fly one against one"):
+    with pytest.raises(UsageError, match=r"^its\.pt is of a team: it cannot fly one against one"):
         observation_for([player], pair)
     player.any_size = True
     assert observation_for([player], team) == _core.TEAM
