@@ -1,6 +1,7 @@
 """A policy of your own: an MLP that observes some earlier decisions and the present one.
 
-    puffer train midrange --config configs/radar.ini --train.critic own --policy-name stacked_frames:StackedFrames
+    puffer train midrange --config configs/radar.ini --train.critic own
+        --policy-name stacked_frames:StackedFrames
 
 Run this in the folder of this file. Its arguments are keys of [policy]: --policy.frames 8
 --policy.spacing 2. `puffer eval`, `play`, `league` and `export` load its models if they get the

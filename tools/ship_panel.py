@@ -38,7 +38,10 @@ COMMANDS: dict[str, dict[str, str]] = {
         "radar_1": "--config configs/radar.ini --train.critic own --train.seed 1",
         "radar_2": "--config configs/radar.ini --train.critic own --train.seed 2",
         "selfplay_early": f"--config configs/radar_selfplay.ini {EARLY}",
-        "continuous": "--config configs/radar.ini --train.critic own --train.seed 1 --env.action-mode continuous",
+        "continuous": (
+            "--config configs/radar.ini --train.critic own --train.seed 1 "
+            "--env.action-mode continuous"
+        ),
     },
     "team2": {
         "team2_1": "--config configs/team2.ini --train.seed 1 --train.total-timesteps 40_000_000",
