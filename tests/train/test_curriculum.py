@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.curriculum import Curriculum
@@ -230,12 +231,12 @@ def test_a_stage_keeps_weights_momentum_and_counters(climbed):
 def test_a_stage_sets_what_it_names_and_nothing_else(climbed):
     run, rows, updates = climbed
     base = load_config(run / run_folder.CONFIG)
+    names = updates[0]["parameters"]
+    game = resolve({name: base["env"][name] for name in names})
     for row, update in zip(rows, updates, strict=True):
         second = row["curriculum/stage"] == 2
         changed = {"start_range_min": 5000.0, "reward_pressure": 0.05} if second else {}
-        assert update["parameters"] == {
-            name: changed.get(name, base["env"][name]) for name in update["parameters"]
-        }
+        assert update["parameters"] == {name: changed.get(name, game[name]) for name in names}
         assert update["gamma"] == (0.9 if second else base["train"]["gamma"])
 
 

@@ -77,7 +77,8 @@ def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
     assert config["vec"]["backend"] == "Serial"
     assert config["train"]["batch_size"] == 1024
     assert config["rnn"]["input_size"] == 16
-    assert words.count("auto") == 3  # workers and collectors, of whom there are none
+    # Workers and collectors, of whom there are none, and the spacing, which follows from the sizes.
+    assert words.count("auto") == 5
     options = ["--config", str(finished / "config.ini"), "--train.data-dir", str(tmp_path)]
     assert runs.cli.run("train", options) == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
