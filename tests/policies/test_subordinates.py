@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 import runs
 import torch
-from machines import machine
+from subordinates import GAMES, RUDDER, SIZES, TEAM, THROTTLE, obedient, settings, spaces_in, write
 
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.checkpoint import load_policy
-from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.settle import settle
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.envs import given_orders
-from midrange_puffer.errors import CheckpointError, UsageError
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import (
     enemies_of,
     order_features,
@@ -28,69 +26,15 @@ from midrange_puffer.game.observation import (
 )
 from midrange_puffer.game.orders import as_commands, carry_out, heads_of, in_words, orders_in
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.policies.exported import to_onnx
 from midrange_puffer.policies.loading import average, load_subordinate
-from midrange_puffer.policies.model_file import policy_spaces, read_subordinate, save_model
+from midrange_puffer.policies.model_file import policy_spaces, read_subordinate
 from midrange_puffer.policies.native import FrozenNetwork
-from midrange_puffer.policies.networks import Policy, make_policy
-from midrange_puffer.policies.player import Player
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.subordinate import Subordinate
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stages import first_policy
 
-TEAM = {"red_size": 2, "blue_size": 2}
-GAMES = {
-    "pair": {},
-    "team": TEAM,
-    "sensors": TEAM | {"sensing": "radar"},
-    "height": {"dimensions": 3},
-}
 EACH_GAME = pytest.mark.parametrize("game", GAMES)
-RUDDER = np.array([0, 4, 1, 3, 0, 4, 1, 3])  # the level that `obedient` flies by an order
-THROTTLE = np.array([2, 0, 1])  # and by a permission
-SIZES = {"hidden_size": 32, "hidden_layers": 1, "entity_size": 32, "parameter_sharing": True}
-
-
-def settings(**game: object) -> dict[str, object]:
-    """Returns the [env] of a game."""
-    return {**resolve(game, teams=True), "observation": "default", "opponent": "ace"}
-
-
-def write(path: Path, policy: torch.nn.Module, env: dict[str, object], agents: str) -> Path:
-    """Writes a model file."""
-    mode = "discrete" if agents == "subordinate" else "orders"
-    entries = {"action_mode": mode, "order_decisions": 4, "agents": agents}
-    config = {"base": {"rnn_name": None}, "rnn": {}, "policy": SIZES, "env": env | entries}
-    save_model(path, config, policy.state_dict(), 0)
-    return path
-
-
-def spaces_in(**game: object):
-    """Returns the spaces of a subordinate."""
-    return policy_spaces(settings(**game) | {"action_mode": "discrete", "agents": "subordinate"})
-
-
-def obedient(**game: object) -> Policy:
-    """Returns a subordinate whose rudder and throttle follow from the order's words alone."""
-    policy = make_policy(spaces_in(**game), SIZES).eval()
-    order, permission, *_ = map(len, heads_of(resolve(game, teams=True)).values())
-    with torch.no_grad():
-        for value in policy.parameters():
-            value.zero_()
-        place = policy.features - policy.order_features
-        if policy.rows:
-            rows = torch.arange(order + permission)
-            policy.pooling.layers["order"].weight[rows, rows] = 1
-            place = policy.pooling.width - SIZES["entity_size"]
-        for unit in range(order + permission):
-            policy.encoder[0].weight[unit, place + unit] = 30
-        for level in range(order):
-            policy.actor.weight[RUDDER[level], level] = 1
-        throttle = 5 if game.get("dimensions", 2) == 2 else 10
-        for level in range(permission):
-            policy.actor.weight[throttle + THROTTLE[level], order + level] = 1
-        policy.actor.bias[-1 if not policy.rows else sum(policy.actor.levels[:-2]) + 1] = -50
-    return policy
 
 
 def drawn(env: Midrange, rng: np.random.Generator) -> np.ndarray:
@@ -425,121 +369,3 @@ def test_models_with_different_subordinates_have_no_average(tmp_path, two):
     average(paths[:2], models[:2])
     with pytest.raises(UsageError, match=r"m0.pt: its subordinate is another than that of .*m2.pt"):
         average(paths, models)
-
-
-# Errors
-
-
-@pytest.fixture
-def files(tmp_path):
-    """Returns model files: of subordinates of several games, and of a policy that is none."""
-    paths = {
-        name: write(tmp_path / f"{name}.pt", obedient(**game), settings(**game), "subordinate")
-        for name, game in GAMES.items()
-    }
-    order_policy = make_policy(policy_spaces(settings() | {"action_mode": "orders"}), SIZES)
-    paths["flat"] = write(tmp_path / "flat.pt", order_policy, settings(), "fighter")
-    paths["missing"] = tmp_path / "missing.pt"
-    paths["export"] = tmp_path / "a.onnx"
-    return paths
-
-
-@pytest.mark.parametrize(
-    ("name", "game", "message"),
-    [
-        (
-            "flat",
-            {},
-            r"subordinates = \S+flat\.pt: its env\.agents = fighter: .*agents = subordinate",
-        ),
-        ("missing", {}, r"subordinates = \S+missing\.pt: no such file"),
-        ("export", {}, "an exported policy; must be a model file of env.agents = subordinate"),
-        ("pair", TEAM, "is of one against one: it cannot fly in a team"),
-        ("team", {}, "is of a team: it cannot fly one against one"),
-        ("sensors", TEAM, r"is of sensing = radar: it cannot fly where sensing = full"),
-        ("height", {}, "is of dimensions = 3: it cannot fly where dimensions = 2"),
-        ("pair", {"action_mode": "discrete"}, "needs action_mode = orders"),
-        ("pair", {"observation": "stg"}, "observes 71 features, and a fighter of this game 79"),
-    ],
-)
-def test_what_cannot_be_a_subordinate_is_named(files, name, game, message):
-    settings = {"action_mode": "orders", **game}
-    with pytest.raises(UsageError, match=message):
-        Midrange(2, subordinates=files[name], **settings)
-    words = [f"--env.{key.replace('_', '-')}={value}" for key, value in settings.items()]
-    config = load_config(None, [*words, f"--env.subordinates={files[name]}"])
-    with pytest.raises(ConfigError, match=message):
-        settle(config, machine())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--env.action-mode=continuous"], "flies by levels, and this is action_mode = continuous"),
-        (["--train.critic=side"], "must be own"),
-        (["--base.rnn-name=Recurrent"], "base.rnn_name = Recurrent: must be None"),
-        (["--league.interval=5"], "league.interval = 5: must be 0"),
-        (["--train.replay-interval=5"], "train.replay_interval = 5: .*must be 0"),
-        (["--env.opponent=pool:1,ace:1"], "must be without pool"),
-        (["--env.order-cost=2"], "order-cost = 2: must be a number from 0.0 to 1.0"),
-    ],
-)
-def test_what_the_training_of_a_subordinate_cannot_have_is_named(words, message):
-    with pytest.raises(ConfigError, match=message):
-        settle(load_config(None, ["--env.agents=subordinate", *words]), machine())
-
-
-@pytest.mark.parametrize("agents", ["fighter", "side"])
-def test_a_cost_of_orders_without_a_subordinate_is_refused(agents):
-    message = f"order_cost = 0.5: needs agents = subordinate, and this is agents = {agents}"
-    with pytest.raises(ValueError, match=message):
-        Midrange(2, action_mode="orders", agents=agents, order_cost=0.5, **TEAM)
-    words = [f"--env.agents={agents}", "--env.action-mode=orders", "--env.order-cost=0.5"]
-    sizes = ["--env.red-size=2", "--env.blue-size=2"]
-    with pytest.raises(ConfigError, match=message):
-        settle(load_config(None, [*words, *sizes]), machine())
-
-
-def test_a_subordinate_flies_by_orders_only(files):
-    policy, _ = load_policy(files["pair"])
-    with pytest.raises(UsageError, match=r"pair\.pt is .* flies by orders only; give it as env\."):
-        Player(policy, 1, seed=0)
-    with pytest.raises(UsageError, match="flies by orders only"):
-        Midrange(2, opponent=str(files["pair"]))
-
-
-def test_neither_a_subordinate_nor_what_has_one_is_exported(tmp_path, files):
-    policy, entries = load_policy(files["pair"])
-    with pytest.raises(
-        UsageError, match=r"pair\.pt is of env\.agents = subordinate: .* no exported"
-    ):
-        to_onnx(policy, entries)
-    env = settings() | {"subordinates": str(files["pair"])}
-    made = make_policy(policy_spaces(settings() | {"action_mode": "orders"}), SIZES)
-    policy, entries = load_policy(write(tmp_path / "c.pt", made, env, "fighter"))
-    with pytest.raises(UsageError, match="has a subordinate"):
-        to_onnx(policy, entries)
-
-
-def test_a_file_without_the_copy_of_its_subordinate_is_refused(tmp_path, files):
-    env = settings() | {"subordinates": str(files["pair"])}
-    made = make_policy(policy_spaces(settings() | {"action_mode": "orders"}), SIZES)
-    path = write(tmp_path / "c.pt", made, env, "fighter")
-    entries = torch.load(path, weights_only=True)
-    del entries["subordinates"]
-    torch.save(entries, path)
-    with pytest.raises(CheckpointError, match="the copy of its subordinate is missing"):
-        load_policy(path)
-
-
-@pytest.mark.parametrize("mode", ["league", "exploit"])
-def test_no_mode_in_which_it_would_fly_by_itself_begins(mode, tmp_path, files):
-    """Not after hours of fights: nothing is written, and nothing was flown."""
-    options = {
-        "league": ["--json", str(tmp_path / "report.json"), str(files["pair"])],
-        "exploit": ["--load-model-path", str(files["pair"]), "--train.data-dir", str(tmp_path)],
-    }
-    before = {*tmp_path.iterdir()}
-    with pytest.raises(UsageError, match=r"pair\.pt is of env\.agents = subordinate and flies by"):
-        cli.run(mode, options[mode])
-    assert {*tmp_path.iterdir()} == before
