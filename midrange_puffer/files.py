@@ -216,7 +216,7 @@ def write_results(path: str | Path, content: Mapping[str, object]) -> None:
     """
     path, data = Path(path), _json_bytes(content)
     descriptor = _descriptor_of(path)
-    if descriptor is None and not _is_stream(path):
+    if not is_stream(path):
         write_whole(path, data)
         return
     try:
@@ -240,8 +240,11 @@ def _descriptor_of(path: Path) -> int | None:
     return {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}.get(path)
 
 
-def _is_stream(path: Path) -> bool:
-    """True for a device or a pipe, and for a link to one."""
+def is_stream(path: str | Path) -> bool:
+    """True for a device, a pipe, a link to one, and an open descriptor, such as /dev/stdout."""
+    path = Path(path)
+    if _descriptor_of(path) is not None:
+        return True
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -252,7 +255,7 @@ def _is_stream(path: Path) -> bool:
 def check_writable(path: str) -> None:
     """Raises ValueError if no file can be written to `path`; to be called before long work."""
     folder = Path(path).parent
-    if _descriptor_of(Path(path)) is not None or _is_stream(Path(path)):
+    if is_stream(path):
         if not os.access(path, os.W_OK):
             raise ValueError("cannot be written to")
         return

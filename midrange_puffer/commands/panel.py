@@ -32,7 +32,7 @@ from midrange_puffer.contest.panel import (
 )
 from midrange_puffer.contest.ratings import Pairing
 from midrange_puffer.errors import UsageError, memory_advice, require
-from midrange_puffer.files import open_folder, write_results
+from midrange_puffer.files import is_stream, open_folder, write_results
 from midrange_puffer.game.games import (
     DEFAULT_GAME,
     GAMES,
@@ -188,18 +188,21 @@ def main(options: Options) -> int:
     for row, (_, replay) in zip(report["rows"], results, strict=True):
         row["replay"] = replay and str(replay)
     _print(report, differences)
-    if options.json:
+    # What goes to a stream cannot be replaced later.
+    waits = bool(options.exploiters and options.json and is_stream(options.json))
+    if options.json and not waits:
         write_results(options.json, report)
     if options.exploiters is None:
         return 0
+    status = 0
     try:
-        exploited = exploit_mode.exploit(options.exploiters)
+        report["exploit"] = exploited = exploit_mode.exploit(options.exploiters)
+        exploit_mode.print_report(exploited, options.out)
     except exploit_mode.StoppedEarlyError as stopped:
-        return stopped.status
-    exploit_mode.print_report(exploited, options.out)
-    if options.json:
-        write_results(options.json, {**report, "exploit": exploited})
-    return 0
+        status = stopped.status
+    if options.json and (waits or status == 0):
+        write_results(options.json, report)
+    return status
 
 
 def _load(options: Options) -> tuple["Contestant", dict[str, Any], str]:

@@ -19,6 +19,7 @@ from typing import (
     overload,
 )
 
+from midrange_puffer.game.parameter_table import AUTOMATIC
 from midrange_puffer.names import suggest
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ T = TypeVar("T")
 V = TypeVar("V", covariant=True)
 Value = bool | int | float | str | None  # of a key
 Auto = Literal["auto"]  # the type of a value that `settle` may leave open
-AUTO = ("auto",)  # the words of a key whose value `settle` may choose
+AUTO = (AUTOMATIC,)  # the words of a key whose value `settle` may choose
 UNLIMITED = 1e15  # the bound of a number of which only the type is known
 
 

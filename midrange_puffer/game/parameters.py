@@ -359,7 +359,9 @@ def _check_height(values: Parameters) -> None:
     for row in LOADOUTS:
         if is_team(values) and len(parse_loadout(values[row.name])) > 1:
             raise UsageError(
-                f"{row.name} = {values[row.name]}: in teams each side carries one type of missile"
+                f"{row.name} = {values[row.name]}: in teams each side carries one type of "
+                f"missile; several are for one against one. For a type drawn for each engagement "
+                f"set {row.name.removesuffix('s')} to a mix"
             )
     least, difference = values["start_height_min"], values["start_height_difference_max"]
     if difference > 2 * least:

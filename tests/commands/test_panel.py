@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from quick_fights import SHORT
 
 from midrange_puffer import __version__
 from midrange_puffer.commands import cli
+from midrange_puffer.commands.exploit import StoppedEarlyError
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.panel import VERSIONS, frozen_folder, game_values, rows_of
 from midrange_puffer.errors import UsageError
@@ -153,6 +155,31 @@ def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     alone = json.loads(alone.read_text())
     assert alone["runs"][0]["curve"] == run["curve"]
     assert (alone["parameters"], alone["episodes"]) == (found["parameters"], found["episodes"])
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_stream_gets_one_document_also_if_the_exploiters_are_stopped(
+    stops, few_rows, monkeypatch, tmp_path
+):
+    few_rows[:] = [0]
+    mode = "midrange_puffer.commands.panel.exploit_mode"
+
+    def exploit(options: object) -> dict[str, float]:
+        if stops:
+            raise StoppedEarlyError(143)
+        return {"score": 0.75}
+
+    monkeypatch.setattr(f"{mode}.exploit", exploit)
+    monkeypatch.setattr(f"{mode}.print_report", lambda *_: None)
+    read, write = os.pipe()
+    words = ["--exploit", "--train.data-dir", str(tmp_path), "--json", f"/dev/fd/{write}"]
+    status = cli.run("panel", ["trained", *words, *GAME, "--episodes", "64"])
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        report = json.load(pipe)
+    assert status == (143 if stops else 0)
+    assert report["exploit"] == (None if stops else {"score": 0.75})
+    assert len(report["rows"]) == 1
 
 
 @pytest.mark.parametrize("game", [name for name in GAMES if name != DEFAULT_GAME])
