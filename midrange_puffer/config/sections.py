@@ -50,11 +50,14 @@ def _check_exploiters(text: str) -> None:
             )
         if kind.draw is not None and not draw.minimum <= kind.draw <= draw.maximum:
             raise ValueError(f"{kind}: a draw must pay from {draw.minimum:g} to {draw.maximum:g}")
-        if kind.entropy is not None:
+        for name, key_name in (("entropy", "ent_coef"), ("rate", "learning_rate")):
+            value = getattr(kind, name)
+            if value is None:
+                continue
             try:
-                keys_of(TrainConfig)["ent_coef"].parse(str(kind.entropy))
+                keys_of(TrainConfig)[key_name].parse(str(value))
             except ValueError as error:
-                raise ValueError(f"{kind}: entropy {kind.entropy:g}: {error}") from None
+                raise ValueError(f"{kind}: {name} {value:g}: {error}") from None
 
 
 # fmt: off
@@ -322,8 +325,8 @@ class PopulationConfig(Typed):
         "what exploiters begin with and fight, by turns: anew = random weights against the "
         "policy; own = its weights against it; league = random weights against its pool; "
         "strongest = the weights of the exploiter in the pool that it does worst against (its own "
-        "before there is one), against it. With numbers, as own:-0.5:0.012, their env.reward_draw "
-        "and their train.ent_coef")
+        "before there is one), against it. With numbers, as own:-0.5:0.001:0.006, their "
+        "env.reward_draw, train.ent_coef and train.learning_rate")
     budget: int = key(10_000_000, minimum=1, maximum=10**13, unit="agent decisions", meaning=
         "longest training of an exploiter")
     score: float = key(0.7, minimum=0.5, maximum=1, meaning=

@@ -147,5 +147,6 @@ class Population:
             path=str(best.relative_to(self._run.folder)),
             reward_draw=kind.draw,
             ent_coef=kind.entropy,
+            learning_rate=kind.rate,
         )
         return best, turn

@@ -224,7 +224,7 @@ class Turn:
         decisions: agent decisions of the exploiter's own training.
         win, draw, loss: shares of its engagements with that policy.
         path: of its model, relative to the run folder.
-        reward_draw, ent_coef: of its training; None: those of its ini file.
+        reward_draw, ent_coef, learning_rate: of its training; None: those of its ini file.
     """
 
     kind: Literal["anew", "own", "league", "strongest"]  # EXPLOITERS
@@ -238,6 +238,7 @@ class Turn:
     path: str
     reward_draw: float | None = None
     ent_coef: float | None = None
+    learning_rate: float | None = None
 
     @property
     def score(self) -> float:
@@ -291,7 +292,7 @@ def format_turns(turns: list[Turn]) -> str:
 def _turn_row(number: int, turn: Turn) -> tuple[str, ...]:
     millions = (f"{steps / 1e6:.1f}" for steps in (turn.agent_steps, turn.decisions))
     shares = (f"{share:.3f}" for share in (turn.win, turn.draw, turn.loss, turn.score))
-    kind = ExploiterKind(turn.kind, turn.reward_draw, turn.ent_coef)
+    kind = ExploiterKind(turn.kind, turn.reward_draw, turn.ent_coef, turn.learning_rate)
     return (str(number), str(kind), turn.against, *millions, *shares, turn.path)
 
 

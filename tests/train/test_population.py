@@ -76,17 +76,19 @@ def configs(run: Path) -> list:
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
-def test_a_kind_may_set_its_reward_for_a_draw_and_its_entropy(tmp_path, here):
-    kinds = ["--population.kinds=own:-0.5:0.02,own", "--population.budget=1024"]
+def test_a_kind_may_set_its_reward_for_a_draw_its_entropy_and_its_rate(tmp_path, here):
+    kinds = ["--population.kinds=own:-0.5:0.02:0.003,own", "--population.budget=1024"]
     assert runs.train(tmp_path, *words(tmp_path), *kinds) == 0
     run = tmp_path / "run"
-    trained = [(config.env["reward_draw"], config.train.ent_coef) for config in configs(run)]
     exploit = load_config(str(tmp_path / "exploit.ini"))
-    plain = (exploit.env["reward_draw"], exploit.train.ent_coef)
-    assert trained[:2] == [(-0.5, 0.02), plain] != [plain, plain]
-    told = [(turn.reward_draw, turn.ent_coef) for turn in read_turns(run)]
-    assert told[:2] == [(-0.5, 0.02), (None, None)]
-    assert "own:-0.5:0.02" in (run / "population.txt").read_text()
+    *trained, plain = [
+        (config.env["reward_draw"], config.train.ent_coef, config.train.learning_rate)
+        for config in (*configs(run), exploit)
+    ]
+    assert trained[:2] == [(-0.5, 0.02, 0.003), plain] != [plain, plain]
+    told = [(turn.reward_draw, turn.ent_coef, turn.learning_rate) for turn in read_turns(run)]
+    assert told[:2] == [(-0.5, 0.02, 0.003), (None, None, None)]
+    assert "own:-0.5:0.02:0.003" in (run / "population.txt").read_text()
 
 
 def test_the_strongest_exploiter_goes_on(tmp_path, here, monkeypatch):
@@ -233,10 +235,11 @@ def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, c
         (["--pool.own=False", "--pool.include=trained"], "exploiters join the pool"),
         (
             ["--population.kinds=own:x"],
-            "'own:x': must have the form start, start:draw or start:draw",
+            "'own:x': must have the form start, start:draw, start:draw:entropy",
         ),
         (["--population.kinds=own,own:-20"], "own:-20: a draw must pay from -10 to 10"),
         (["--population.kinds=own:0:nan"], "own:0:nan: entropy nan: must be a number from 0"),
+        (["--population.kinds=own:0:0:2"], "own:0:0:2: rate 2: must be a number from 1e-08 to 1"),
         (["--population.kinds=anew,nobody"], "'nobody' is none: must be of anew, own, league"),
         (["--population.config=nowhere.ini"], "nowhere.ini"),
         (["--population.budget=100"], "population.budget = 100: must be at least 1024, the batch"),
