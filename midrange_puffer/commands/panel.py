@@ -200,7 +200,10 @@ def main(options: Options) -> int:
         exploit_mode.print_report(exploited, options.out)
     except exploit_mode.StoppedEarlyError as stopped:
         status = stopped.status
-    if options.json and (waits or status == 0):
+    finally:
+        if waits:
+            write_results(options.json, report)
+    if options.json and not waits and status == 0:
         write_results(options.json, report)
     return status
 

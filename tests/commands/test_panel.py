@@ -16,7 +16,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands.exploit import StoppedEarlyError
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.panel import VERSIONS, frozen_folder, game_values, rows_of
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.game.games import DEFAULT_GAME, GAMES, game_name
 from midrange_puffer.game.parameters import pilots_of
 from midrange_puffer.policies.models import path_of
@@ -157,28 +157,32 @@ def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
     assert (alone["parameters"], alone["episodes"]) == (found["parameters"], found["episodes"])
 
 
-@pytest.mark.parametrize("stops", [False, True])
-def test_a_stream_gets_one_document_also_if_the_exploiters_are_stopped(
-    stops, few_rows, monkeypatch, tmp_path
+@pytest.mark.parametrize("error", [None, StoppedEarlyError(143), UserError("failed")])
+def test_a_stream_gets_one_document_however_the_exploiters_end(
+    error, few_rows, monkeypatch, tmp_path
 ):
     few_rows[:] = [0]
     mode = "midrange_puffer.commands.panel.exploit_mode"
 
     def exploit(options: object) -> dict[str, float]:
-        if stops:
-            raise StoppedEarlyError(143)
+        if error is not None:
+            raise error
         return {"score": 0.75}
 
     monkeypatch.setattr(f"{mode}.exploit", exploit)
     monkeypatch.setattr(f"{mode}.print_report", lambda *_: None)
     read, write = os.pipe()
     words = ["--exploit", "--train.data-dir", str(tmp_path), "--json", f"/dev/fd/{write}"]
-    status = cli.run("panel", ["trained", *words, *GAME, "--episodes", "64"])
+    given = ["trained", *words, *GAME, "--episodes", "64"]
+    if isinstance(error, UserError):
+        with pytest.raises(UserError, match="failed"):
+            cli.run("panel", given)
+    else:
+        assert cli.run("panel", given) == (0 if error is None else 143)
     os.close(write)
     with os.fdopen(read) as pipe:
         report = json.load(pipe)
-    assert status == (143 if stops else 0)
-    assert report["exploit"] == (None if stops else {"score": 0.75})
+    assert report["exploit"] == ({"score": 0.75} if error is None else None)
     assert len(report["rows"]) == 1
 
 
