@@ -189,8 +189,8 @@ def main(options: Options) -> int:
         row["replay"] = replay and str(replay)
     _print(report, differences)
     # What goes to a stream cannot be replaced later.
-    waits = bool(options.exploiters and options.json and is_stream(options.json))
-    if options.json and not waits:
+    stream = options.json if options.json and is_stream(options.json) else None
+    if options.json and not (stream and options.exploiters):
         write_results(options.json, report)
     if options.exploiters is None:
         return 0
@@ -201,9 +201,9 @@ def main(options: Options) -> int:
     except exploit_mode.StoppedEarlyError as stopped:
         status = stopped.status
     finally:
-        if waits:
-            write_results(options.json, report)
-    if options.json and not waits and status == 0:
+        if stream:
+            write_results(stream, report)
+    if options.json and not stream and status == 0:
         write_results(options.json, report)
     return status
 
