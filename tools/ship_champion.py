@@ -3,8 +3,8 @@
 MODEL is the average of checkpoints of a run of configs/champion.ini, or for another game of
 configs/champion_GAME.ini, as `puffer average` writes it. It goes to midrange_puffer/models/, to
 champion.pt or champion_GAME/champion_GAME.pt, with its export beside it, and in another game its
-configuration. Prints the tables of docs/champion.md that say which files these are, and how they
-fare on the panel.
+configuration. Prints the tables of docs/champion.md, or of docs/other-champions.md, that say which
+files these are, and how they fare on the panel.
 """
 
 import argparse

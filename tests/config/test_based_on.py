@@ -16,15 +16,31 @@ FEW = "straight:0.1,weave:0.1,shooter:0.2,snake:0.3,evader:0.5,crank:0.4,bracket
 FEW = f"--env.opponent=self:4,pool:8,{FEW},turn_back:0.4"
 TEAMS = ["--env.red-size=2", "--env.blue-size=2", "--env.num-envs=384"]
 SENSORS = "--env.sensing=radar"
+# What champion.ini no longer has, but the champions of other games were trained with.
+EARLIER = [
+    "--env.patient-left=2",
+    "--pool.size=48",
+    "--population.kinds=strongest:-0.5:0.012,own:-0.5:0.006,strongest:0:0.006,own:-0.5:0.012",
+    "--population.budget=8_000_000",
+    "--train.ent-coef=0.008",
+    "--train.ent-coef-final=0.002",
+]
 # The champions of other games, as overrides of champion.ini.
 OVERRIDES = {
     "champion_radar": [
+        *EARLIER,
         SENSORS,
         f"{FEW},ace:0.6,patient:0.6,notcher:0.4",
         "--train.total-timesteps=70_000_000",
     ],
-    "champion_team2": [*TEAMS, f"{FEW},ace:0.8,patient:0.8", "--train.total-timesteps=80_000_000"],
+    "champion_team2": [
+        *EARLIER,
+        *TEAMS,
+        f"{FEW},ace:0.8,patient:0.8",
+        "--train.total-timesteps=80_000_000",
+    ],
     "champion_team2_radar": [
+        *EARLIER,
         *TEAMS,
         SENSORS,
         f"{FEW},ace:0.4,patient:0.4,pair:0.4,notcher:0.4",

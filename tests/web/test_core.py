@@ -186,8 +186,8 @@ def test_the_champion_does_what_the_native_one_does(core):
         chances = [one.log_softmax(1) for one in logits]
         rows = torch.arange(len(observations))
         logprobs = sum(one[rows, drawn[:, head]] for head, one in enumerate(chances))
-    assert scores[:, 0] == pytest.approx(logprobs.numpy(), abs=1e-5)
-    assert scores[:, 1] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
+    assert scores[:, 0] == pytest.approx(logprobs.numpy(), rel=1e-5, abs=1e-5)
+    assert scores[:, 1] == pytest.approx(values[:, 0].numpy(), rel=1e-5, abs=1e-5)
 
 
 def test_launch_zones_are_those_of_the_map(core):
@@ -466,7 +466,7 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         assert np.array_equal(rows[:, :-2], likeliest)
         logprob = sum(one.log_softmax(1).amax(1) for one in logits)
         assert rows[:, -2] == pytest.approx(logprob.numpy(), abs=1e-5)
-        assert rows[:, -1] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
+        assert rows[:, -1] == pytest.approx(values[:, 0].numpy(), rel=1e-5, abs=1e-5)
     for name, why in (
         ("stg", "it sees “stg”"),
         ("recurrent", "it is a Recurrent"),
