@@ -8,7 +8,7 @@ config.ini, that made it.
   configs/champion_GAME.ini, in models/champion_GAME/. champions.py chooses among the champions;
 * `trained`: configs/default.ini;
 * `trained:selfplay`: configs/selfplay.ini;
-* `trained:former`: the champion before, which no single configuration made (docs/champion.md).
+* `trained:former`: an earlier champion, made by no single command (docs/champion-steps.md).
 """
 
 import json
