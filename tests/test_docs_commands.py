@@ -119,6 +119,7 @@ FIRST_WORDS = r"(?:puffer|python|make|taskset|torchrun|ray|pip|export|eval|midra
 def commands() -> list[str]:
     """Returns all command lines, each once, without comments."""
     text = "\n".join(page.read_text() for page in PAGES)
+    text = re.sub(r"\\\n {4}", "", text)  # a command may take several lines
     blocks = "\n".join(re.findall(r"^```(?:bash|sh|console)\n(.*?)^```$", text, re.M | re.S))
     lines = re.findall(rf"^ {{4}}({FIRST_WORDS} .*)$", text, re.M)
     lines += re.findall(rf"^({FIRST_WORDS} .*)$", blocks, re.M)
