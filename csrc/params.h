@@ -179,6 +179,7 @@
   X(pilot, float, transport_cold_time, 20, 0, 100, "s", "transport turns cold from a missile with less time to go") \
   X(pilot, float, patient_time, 120, 0, 600, "s", "with sensors patient waits for this time, as it does not know how many missiles the enemy has left") \
   X(pilot, int, patient_left, 1, 0, 6, "missiles", "with full information patient waits while the enemy has more missiles than this left") \
+  X(pilot, int, patient_left_spread, 0, 0, 6, "missiles", "patient_left and up to this many more is where patient stops waiting; drawn per engagement") \
   X(pilot, float, patient_range_min, 17000, 1000, 100000, "m", "range at which patient waits; drawn per engagement") \
   X(pilot, float, patient_range_max, 19000, 1000, 100000, "m", "upper end of that draw") \
   X(pilot, float, patient_band, 2000, 100, 100000, "m", "patient flies straight in or out when it is off its range by this much; across at its range") \
@@ -200,7 +201,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 16
+#define MR_RULES_VERSION 17
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -292,7 +293,8 @@
   X(chaff_time, 16, 4) \
   X(chaff_chance, 16, 0.7) \
   X(chaff_speed, 16, 150) \
-  X(chaff_time_to_go, 16, 4)
+  X(chaff_time_to_go, 16, 4) \
+  X(patient_left_spread, 17, 0)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

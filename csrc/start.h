@@ -91,18 +91,22 @@ static void mr_draw_heights(const MrSim *sim, MrBlock *b, int lane) {
 }
 #endif
 
+// The number of the first fighters' draw for counting missiles; those of the others of a side follow.
+#define MR_DRAW_COUNTS 0x300u
+
 // Draws a fighter's pilot and tactics. `pilots` are the random numbers that all fighters of a side share; the first
 // fighter takes one of them for its tactics, too.
 static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const float pilots[4], int lane,
                             MrFighter *fighter) {
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
   int32_t side = mr_side(sim, f), index = f - mr_first(sim, side);
-  float tactics[4];
+  float tactics[4], counts[4];
   mr_uniform4(sim->seed, engagement, episode, 3 + (uint32_t)index, tactics);
+  mr_uniform4(sim->seed, engagement, episode, MR_DRAW_COUNTS + (uint32_t)index, counts);
   float turn = index ? tactics[2 + side] : pilots[2 + side], fire = tactics[side];
   fighter->pilot[lane] = mr_draw_share(sim->pilot_ends[f], MR_PILOT_COUNT, pilots[side]);
   if (mr_is_transport(sim, b, f, lane)) fighter->pilot[lane] = MR_PILOT_transport;
-  mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], turn, fire, &fighter->tactics, lane);
+  mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], turn, fire, counts[side], &fighter->tactics, lane);
 }
 
 // Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.

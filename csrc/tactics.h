@@ -26,16 +26,19 @@ typedef struct {
   float wait_time;
 } MrTacticsRow;
 
-// Defines the function mr_tactics_NAME of a pilot. It has two random numbers from [0, 1): `turn` is for evading and
-// turning, `fire` for firing.
-#define MR_TACTICS(name, ...)                                                             \
-  static MrTacticsRow mr_tactics_##name(const MrParams *p, float turn, float fire) {      \
-    (void)p, (void)turn, (void)fire;                                                      \
-    return (MrTacticsRow){__VA_ARGS__};                                                   \
+// Defines the function mr_tactics_NAME of a pilot. It has three random numbers from [0, 1): `turn` is for evading and
+// turning, `fire` for firing, `count` for counting the enemy's missiles.
+#define MR_TACTICS(name, ...)                                                                     \
+  static MrTacticsRow mr_tactics_##name(const MrParams *p, float turn, float fire, float count) { \
+    (void)p, (void)turn, (void)fire, (void)count;                                                 \
+    return (MrTacticsRow){__VA_ARGS__};                                                           \
   }
 
 // The value at the share u, 0 to 1, of the way from a parameter's least to its greatest value.
 #define MR_BETWEEN(parameter, u) (p->parameter##_min + (p->parameter##_max - p->parameter##_min) * (u))
+
+// A parameter and up to its spread more, each of these integers at an equal share of u.
+#define MR_AND_UP(parameter, u) (p->parameter + (int32_t)((float)(p->parameter##_spread + 1) * (u)))
 
 MR_TACTICS(none, 0)  // of peaceful pilots: with a salvo of 0 they never fire
 MR_TACTICS(shooter, .fire_r_max = MR_BETWEEN(shooter_fire, fire), .salvo = MR_MISSILES_PER_FIGHTER)
@@ -54,14 +57,15 @@ MR_TACTICS(ace, .fire_r_max = MR_BETWEEN(ace_probe, fire), .fire_r_nez = MR_BETW
            .cold_time = MR_BETWEEN(ace_cold_time, turn), .guard = MR_BETWEEN(ace_guard, turn), .prudent = 1)
 MR_TACTICS(patient, .fire_r_nez = MR_BETWEEN(patient_fire, fire), .salvo = p->patient_salvo,
            .off_deg = p->patient_crank_angle_deg, .cold_time = MR_BETWEEN(patient_cold_time, turn),
-           .wait_range = MR_BETWEEN(patient_range, turn), .wait_left = p->patient_left, .wait_time = p->patient_time)
+           .wait_range = MR_BETWEEN(patient_range, turn), .wait_left = MR_AND_UP(patient_left, count),
+           .wait_time = p->patient_time)
 MR_TACTICS(transport, .cold_time = p->transport_cold_time)
 // These evade every seeker that they hear: no time to go is above the greatest. wing_pilots.h has the rest of `pair`.
 MR_TACTICS(notcher, .fire_r_max = MR_BETWEEN(notcher_fire, fire), .salvo = p->notcher_salvo,
            .cold_time = MR_TIME_TO_GO_MAX)
 MR_TACTICS(pair, .fire_r_max = MR_BETWEEN(pair_fire, fire), .salvo = p->pair_salvo, .cold_time = MR_TIME_TO_GO_MAX)
 
-typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
+typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire, float count);
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_none,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
@@ -85,10 +89,11 @@ static inline MrTacticsRow mr_ace_with_height(MrTacticsRow row) {
   return row;
 }
 
-// Gives a pilot its tactics for the episode that starts in a lane.
-static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, MrTactics *t, int lane) {
+// Gives a pilot its tactics for the episode that starts in a lane, by the random numbers of MR_TACTICS.
+static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, float count, MrTactics *t,
+                              int lane) {
   assert(pilot < MR_PILOT_COUNT);
-  MrTacticsRow row = mr_tactics_of[pilot](p, turn, fire);
+  MrTacticsRow row = mr_tactics_of[pilot](p, turn, fire, count);
   if (MR_DIMENSIONS == 3 && pilot == MR_PILOT_ace) row = mr_ace_with_height(row);
   t->fire_r_max[lane] = row.fire_r_max;
   t->fire_r_nez[lane] = row.fire_r_nez;

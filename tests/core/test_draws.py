@@ -180,6 +180,44 @@ def test_the_guard_of_the_ace_is_drawn():
     assert abs(turned.mean() - 0.5) < 4 * 0.5 / np.sqrt(COUNT)
 
 
+def left_at_attack(seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
+    """Missiles [COUNT] that an enemy may have left when `patient` attacks it.
+
+    While it waits at its range it turns off the enemy.
+    """
+    at_its_range = exactly(patient_range=20_000)
+    attacks = np.zeros(COUNT, int)
+    for left in range(PARAMETERS["ammunition"].default + 1):
+        sim = facing("patient", seat, 20_000, seed=seed, **at_its_range, **parameters)
+        for env in range(COUNT):
+            sim.set_fighter(env, 1 - seat, ammo=left)
+        sim.step()
+        attacks += np.abs(sim.fighters["rudder"][:, seat]) < 0.1
+    return attacks - 1
+
+
+def test_the_missiles_left_at_which_patient_attacks_are_drawn():
+    """Each number from `patient_left` on is as likely, for both seats and whatever else is drawn."""
+    left = {"patient_left": 1, "patient_left_spread": 3}
+    drawn_left = [left_at_attack(seat, **left) for seat in (RED, BLUE)]
+    for seen in drawn_left:
+        assert set(seen) == {1, 2, 3, 4}
+        shares = np.bincount(seen)[1:] / COUNT
+        assert np.abs(shares - 1 / 4).max() < 4 * np.sqrt(1 / 4 * 3 / 4 / COUNT)
+    thresholds = [
+        drawn(threshold, "patient", seat)
+        for threshold in ("patient_cold_time", "patient_fire")
+        for seat in (RED, BLUE)
+    ]
+    correlation = np.corrcoef(drawn_left + thresholds)[:2] - np.eye(2, 6)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(COUNT)
+    assert (drawn_left[RED] != left_at_attack(RED, seed=1, **left)).mean() > 0.5
+
+
+def test_without_a_spread_patient_attacks_at_the_same_number():
+    assert set(left_at_attack(RED, patient_left=2)) == {2}
+
+
 def test_all_ranges_are_seen():
     ranges = {low[:-4] for low, _ in PAIRS if PARAMETERS[low].group == "pilot"}
     assert ranges == {*DRAWS, "ace_guard", "pilot_height"}  # test_height_fights.py has the last
