@@ -91,7 +91,8 @@ static void mr_draw_heights(const MrSim *sim, MrBlock *b, int lane) {
 }
 #endif
 
-// The number of the first fighters' draw for counting missiles; those of the others of a side follow.
+// The first draw for the missiles left at which `patient` attacks. The fighter at place k of its side takes the k-th
+// draw after it.
 #define MR_DRAW_COUNTS 0x300u
 
 // Draws a fighter's pilot and tactics. `pilots` are the random numbers that all fighters of a side share; the first

@@ -37,7 +37,8 @@ typedef struct {
 // The value at the share u, 0 to 1, of the way from a parameter's least to its greatest value.
 #define MR_BETWEEN(parameter, u) (p->parameter##_min + (p->parameter##_max - p->parameter##_min) * (u))
 
-// A parameter and up to its spread more, each of these integers at an equal share of u.
+// A parameter and up to its spread more, each of these integers at an equal share of u. A spread is so small that its
+// product with u, of 24 bits, does not round up to the next integer.
 #define MR_AND_UP(parameter, u) (p->parameter + (int32_t)((float)(p->parameter##_spread + 1) * (u)))
 
 MR_TACTICS(none, 0)  // of peaceful pilots: with a salvo of 0 they never fire

@@ -266,7 +266,7 @@ void mr_derive_types(const MrConfig *config, MrTypes *types, MrConstants *k) {
 
 // Draws -----------------------------------------------------------------------------------------------------
 
-// Numbers of draws, beyond those of the fighters' tactics and MR_DRAW_HEIGHTS. That of a factor is for red; blue's
+// Numbers of draws, beyond those of the fighters' tactics and MR_DRAW_HEIGHTS, and below MR_DRAW_ATTACKER. That of a factor is for red; blue's
 // follows. DRAW_WINGMEN, and those after it, are for the aircraft of the second fighters of the sides, and so on.
 enum { DRAW_TYPES = 0x101, DRAW_AIRCRAFT_FACTORS = 0x102, DRAW_MISSILE_FACTORS = 0x104, DRAW_WINGMEN = 0x106 };
 

@@ -125,6 +125,7 @@ def test_every_threshold_of_a_pilot_is_wide(game, pilot):
     own = {name for name in PARAMETERS if name.startswith(f"{prefix}_")}
     own |= {"pilot_fire_off_boresight_deg"}
     own -= {"notcher_height"}  # with height only, and no panel has height
+    own -= {"patient_left_spread"}  # the panel fixes the number
     # It waits for a time if it does not see how many missiles the enemy has.
     has_sensors = game_values(game)["sensing"] == "radar"
     own -= {"patient_left"} if has_sensors else {"patient_time"}

@@ -197,7 +197,7 @@ def left_at_attack(seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
 
 
 def test_the_missiles_left_at_which_patient_attacks_are_drawn():
-    """Each number from `patient_left` on is as likely, for both seats and whatever else is drawn."""
+    """Each number from `patient_left` on is as likely, for both seats and with any other draw."""
     left = {"patient_left": 1, "patient_left_spread": 3}
     drawn_left = [left_at_attack(seat, **left) for seat in (RED, BLUE)]
     for seen in drawn_left:
@@ -212,6 +212,14 @@ def test_the_missiles_left_at_which_patient_attacks_are_drawn():
     correlation = np.corrcoef(drawn_left + thresholds)[:2] - np.eye(2, 6)
     assert np.abs(correlation).max() < 4.5 / np.sqrt(COUNT)
     assert (drawn_left[RED] != left_at_attack(RED, seed=1, **left)).mean() > 0.5
+
+
+def test_team_mates_draw_the_missiles_left_of_their_own():
+    team = {"red_size": 2, "blue_size": 2, "patient_left_spread": 3}
+    sim = Simulation(COUNT, 0, red="patient", blue="patient", **team)
+    left = sim.core.read("fighter")["wait_left"]
+    correlation = np.corrcoef(left.T) - np.eye(4)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(COUNT)
 
 
 def test_without_a_spread_patient_attacks_at_the_same_number():

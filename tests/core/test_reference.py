@@ -100,8 +100,8 @@ def assert_same_covariance(ours: np.ndarray, theirs: np.ndarray) -> None:
 def assert_same_state(ours: State, theirs: Fighter | Missile) -> None:
     assert_near((ours["x"], ours["y"]), (theirs.x, theirs.y), POSITION)
     assert_near((ours["vx"], ours["vy"]), theirs.velocity, 10 * SPEED)
-    # A missile that turns right round, as after its target's death, magnifies what differs.
-    speed = 3 * SPEED if isinstance(theirs, Missile) else SPEED
+    # A missile that turns hard magnifies what differs.
+    speed = 2 * SPEED if isinstance(theirs, Missile) else SPEED
     assert_near([ours["speed"]], [theirs.speed], speed)
     if getattr(theirs, "alive", True):  # the rudder of the dead moves nothing
         assert_near([ours["rudder"]], [theirs.rudder], RUDDER)
@@ -316,7 +316,12 @@ def compare(
                 fight = fights[env] = core.copy(env, p)
             fight.margins.clear()
             tally.decisions += 1
-            tally.retargeted += fight.retargeted
+            if fight.retargeted:
+                # A missile that is about to hit when its target dies, and turns to another,
+                # magnifies what differs.
+                tally.retargeted += fight.retargeted
+                if fight.outcome == OPEN:
+                    fight = fights[env] = core.copy(env, p)
             if fight.outcome != OPEN:
                 tally.note_end(fight)
                 del fights[env]

@@ -206,7 +206,7 @@ class Pilot:
         return to_enemy
 
     def waits(self, engagement: Engagement, seat: int) -> bool:
-        assert self.p["patient_left_spread"] == 0, "patient_left is drawn"
+        assert self.p["patient_left_spread"] == 0, "the reference does not draw patient_left"
         return engagement.enemy_of(seat).ammo > self.p["patient_left"]
 
     def degrees_at(self, distance: float) -> float:
