@@ -19,19 +19,24 @@ SENSORS = "--env.sensing=radar"
 # What champion.ini no longer has, but the champions of other games were trained with.
 EARLIER = [
     "--env.patient-left=2",
+    "--env.patient-left-spread=0",
     "--pool.size=48",
     "--population.kinds=strongest:-0.5:0.012,own:-0.5:0.006,strongest:0:0.006,own:-0.5:0.012",
     "--population.budget=8_000_000",
+    "--population.interval=80",
+    "--population.config=exploit.ini",
     "--train.ent-coef=0.008",
     "--train.ent-coef-final=0.002",
 ]
 # The champions of other games, as overrides of champion.ini.
 OVERRIDES = {
     "champion_radar": [
-        *EARLIER,
+        "--population.interval=80",
+        "--population.budget=20_000_000",
+        "--population.config=exploit.ini",
         SENSORS,
         f"{FEW},ace:0.6,patient:0.6,notcher:0.4",
-        "--train.total-timesteps=70_000_000",
+        "--train.total-timesteps=120_000_000",
     ],
     "champion_team2": [
         *EARLIER,
