@@ -14,20 +14,11 @@ from midrange_puffer.train.run_folder import read_run
 
 FEW = "straight:0.1,weave:0.1,shooter:0.2,snake:0.3,evader:0.5,crank:0.4,bracket_shooter:0.4"
 FEW = f"--env.opponent=self:4,pool:8,{FEW},turn_back:0.4"
+TWOS = "--env.opponent=self:4,pool:6.4,straight:0.1,weave:0.1,shooter:0.3,snake:0.4,evader:0.5"
+TWOS = f"{TWOS},crank:0.4,bracket_shooter:0.4,turn_back:0.6"
+LOW = "0.001:0.006"  # entropy and learning rate
 TEAMS = ["--env.red-size=2", "--env.blue-size=2", "--env.num-envs=384"]
 SENSORS = "--env.sensing=radar"
-# What champion.ini no longer has, but the champions of other games were trained with.
-EARLIER = [
-    "--env.patient-left=2",
-    "--env.patient-left-spread=0",
-    "--pool.size=48",
-    "--population.kinds=strongest:-0.5:0.012,own:-0.5:0.006,strongest:0:0.006,own:-0.5:0.012",
-    "--population.budget=8_000_000",
-    "--population.interval=80",
-    "--population.config=exploit.ini",
-    "--train.ent-coef=0.008",
-    "--train.ent-coef-final=0.002",
-]
 # The champions of other games, as overrides of champion.ini.
 OVERRIDES = {
     "champion_radar": [
@@ -39,16 +30,16 @@ OVERRIDES = {
         "--train.total-timesteps=120_000_000",
     ],
     "champion_team2": [
-        *EARLIER,
         *TEAMS,
-        f"{FEW},ace:0.8,patient:0.8",
-        "--train.total-timesteps=80_000_000",
+        f"{TWOS},ace:1.2,patient:1.6",
+        "--train.total-timesteps=120_000_000",
     ],
     "champion_team2_radar": [
-        *EARLIER,
         *TEAMS,
         SENSORS,
         f"{FEW},ace:0.4,patient:0.4,pair:0.4,notcher:0.4",
+        f"--population.kinds=own:-0.5:{LOW},own:0:{LOW},strongest:-0.5:{LOW},own:-0.5:0.003:0.006",
+        "--population.budget=16_000_000",
         "--train.total-timesteps=60_000_000",
         "--train.critic=truth",
     ],
