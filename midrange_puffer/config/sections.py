@@ -190,9 +190,11 @@ class RnnConfig(Typed):
     """[rnn]: the LSTM of a recurrent policy."""
 
     input_size: int = key("auto", minimum=1, maximum=8192, words=AUTO, unit="neurons", meaning=
-        "width of the LSTM's input; auto = policy.hidden_size")
+        "width of the LSTM's input; auto = policy.hidden_size, the only choice with the "
+        "package's policies")
     hidden_size: int = key("auto", minimum=1, maximum=8192, words=AUTO, unit="neurons", meaning=
-        "width of the LSTM's state; auto = policy.hidden_size")
+        "width of the LSTM's state; auto = policy.hidden_size, the only choice with the "
+        "package's policies")
 
 
 class TrainConfig(Typed):

@@ -46,7 +46,7 @@ from midrange_puffer.game.parameters import (
     pilots_of,
 )
 from midrange_puffer.policies.mix import count_agents, parse_mix
-from midrange_puffer.policies.own_code import ATTENTION
+from midrange_puffer.policies.own_code import ATTENTION, PACKAGED
 
 REPLAY_SETS = 10  # in a run, by default
 
@@ -130,7 +130,20 @@ def _settle_memory(config: Config) -> Config:
             f"hidden_size, by which it would be chosen; must be an integer"
         )
     sizes = dict.fromkeys(open_sizes, hidden)
-    return config.replaced("rnn", f"policy.hidden_size is {hidden}", **sizes)
+    config = config.replaced("rnn", f"policy.hidden_size is {hidden}", **sizes)
+    if config.base.rnn_name is not None and config.base.policy_name in PACKAGED:
+        _check_memory(config, hidden)
+    return config
+
+
+def _check_memory(config: Config, hidden: object) -> None:
+    """Checks that an LSTM fits between the layers of the package's policy."""
+    for name, size in config.rnn.items():
+        if size != hidden:
+            raise ConfigError(
+                f"rnn.{name} = {size}: must be {hidden}, as policy.hidden_size is, or auto: the "
+                f"LSTM stands between the layers of the policy"
+            )
 
 
 def _settle_observation(config: Config) -> Config:

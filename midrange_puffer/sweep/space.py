@@ -10,7 +10,7 @@ from midrange_puffer.config.checks import check_pairs
 from midrange_puffer.config.configuration import Config, ConfigError, own_names, stage_names
 from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
-from midrange_puffer.policies.own_code import Own
+from midrange_puffer.policies.own_code import PACKAGED, Own
 from midrange_puffer.sweep.record import is_of_runs
 
 DIGITS = 4  # significant digits of suggested numbers, easy to read and copy
@@ -122,6 +122,11 @@ class Space:
         for name in self.parameters:
             if name.startswith("rnn.") and config.base.rnn_name is None:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for base.rnn_name is None")
+            if name.startswith("rnn.") and config.base.policy_name in PACKAGED:
+                raise ConfigError(
+                    f"[{SWEPT}{name}]: must be equal to policy.hidden_size; vary that, and "
+                    f"{name} = auto follows"
+                )
             if name.startswith("experience_buffer.") and not is_replaying:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for {capacity} is 0")
             if (stages := stage_names(config)) and _stages_with(config, name) == stages:

@@ -325,6 +325,12 @@ def test_a_memory_is_empty_at_the_start_of_every_segment():
     check_training(config.replaced("cluster", "a test", engine="ray"), AGENTS)
 
 
+def test_an_lstm_is_as_wide_as_the_policy():
+    words = ["--base.rnn-name=Recurrent", "--policy.hidden-size=128", "--rnn.hidden-size=64"]
+    with pytest.raises(ConfigError, match=r"rnn.hidden_size = 64: must be 128, as policy.hidden"):
+        settle(load_config(None, words), machine(4))
+
+
 @pytest.mark.parametrize(
     ("words", "gpus", "device"),
     [

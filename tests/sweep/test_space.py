@@ -1,6 +1,7 @@
 """The space of a sweep: what it may vary, over which ranges, and what is refused."""
 
 import math
+from pathlib import Path
 
 import pytest
 from machines import machine
@@ -202,6 +203,7 @@ train.gamma = 0.95
 """
 GAMMA = of_key("train.gamma", "uniform", 0.5, 0.9, 0.99)
 RNN = of_key("rnn.hidden_size", "uniform_pow2", 64, 128, 256)
+OWN = Path(__file__).parents[2] / "examples/gru.py:GRU"
 ALPHA = of_key("experience_buffer.alpha", "uniform", 0, 0.5, 1)
 CAPACITY = [
     f"--sweep.experience-buffer.capacity.{word}"
@@ -214,8 +216,10 @@ def test_keys_that_no_training_reads_are_refused(tmp_path):
         Space(config(tmp_path, GAMMA + STAGES))
     with pytest.raises(ConfigError, match=r"\[sweep.rnn.hidden_size\]: .* base.rnn_name is None"):
         Space(config(tmp_path, RNN))
-    recurrent = Space(config(tmp_path, RNN, "--base.rnn-name=Recurrent"))
-    assert list(recurrent.parameters) == ["rnn.hidden_size"]
+    with pytest.raises(ConfigError, match=r"\[sweep.rnn.hidden_size\]: .*; vary that"):
+        Space(config(tmp_path, RNN, "--base.rnn-name=Recurrent"))
+    own = Space(config(tmp_path, RNN, "--base.rnn-name=Recurrent", f"--policy-name={OWN}"))
+    assert list(own.parameters) == ["rnn.hidden_size"]
     with pytest.raises(ConfigError, match=r"\[sweep.experience_buffer.alpha\]: .*capacity is 0"):
         Space(config(tmp_path, ALPHA))
     for options in (["--experience-buffer.capacity=1000"], CAPACITY):
