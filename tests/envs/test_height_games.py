@@ -83,7 +83,7 @@ def test_a_fight_is_replayed_and_drawn(game, tmp_path):
     red = sim.parameters["red_size"]
     recorder = Recorder(sim, seed=7, pilots=["ace"] * red + ["agent"] * (count - red))
     rng = np.random.default_rng(2)
-    for _ in range(20):  # every decision of a page with height takes some time
+    for _ in range(8):  # every decision of a page with height takes some time
         controls = rng.uniform(-1, 1, (1, count, 4))
         sim.step(controls)
         recorder.add(controls)

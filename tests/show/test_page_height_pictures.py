@@ -13,7 +13,7 @@ from midrange_puffer.show.page import render
 from midrange_puffer.show.page.content import collect
 
 RED, BLUE = range(2)
-TIME_LIMIT = 20  # s; every second of a page with height takes a second
+TIME_LIMIT = 10  # s; every second of a page with height takes a second
 GAMES = {
     "duel": {"sensing": "radar"},
     "teams": {"red_size": 2, "blue_size": 2, "red_aircraft": "heavy:1,light:1"},
@@ -92,7 +92,7 @@ def test_pages_show_heights_of_all_fighters_and_of_contacts(window, replay, cont
     path.write_text(render(content))
     window.open("about:blank")
     window.open(path.as_uri())
-    index = 30
+    index = 18
     time = paths.fighters[0].times[index]
     has_sensors, is_team = bool(paths.contacts), len(paths.fighters) > 2
     for which in ("truth", *(("red", "blue") if has_sensors else ())):
