@@ -16,15 +16,22 @@ SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/polic
 SANITIZED_TESTS += --ignore tests/core/test_core_rows.py \
     --deselect tests/core/test_core_threads.py::test_threads_have_no_data_races \
     --deselect tests/core/test_determinism.py::test_hashes_are_the_constants_with_every_compiler
-# `make sanitize` is for one instruction set, and leaves out others that fly many fights, which takes
-# minutes.
+# `make sanitize` is for one instruction set, and leaves out others that fly many fights or shots, which
+# takes minutes.
 SANITIZED_SETS := 1
 SANITIZED_SAMPLE := -m "not slow and not nightly" \
     --deselect tests/core/test_determinism.py::test_an_engagement_does_not_depend_on_the_others \
     --deselect tests/core/test_height_fights.py::test_pilots \
     --deselect tests/policies/test_native.py::test_networks_that_share_threads_may_act_at_the_same_time \
     $(addprefix --deselect tests/core/test_ladder.py::, test_the_pilots_are_a_ladder \
-    test_targets_never_win test_the_ace_beats_every_other_and_has_the_best_worst_case)
+    test_targets_never_win test_the_ace_beats_every_other_and_has_the_best_worst_case) \
+    $(foreach case,2-3v3 2-4v4 2-5v8 3-3v3 3-4v4 3-5v8, --deselect \
+    "tests/core/test_fuzz.py::test_random_fights_lose_nothing[$(case)-1200000]") \
+    --deselect tests/core/test_draws.py --deselect tests/game/test_envelope_height.py \
+    $(addprefix --deselect tests/game/test_envelope.py::, test_a_faster_launch_reaches_farther \
+    test_ranges_are_in_order_and_along_the_line_to_the_target_exactly_mirrored \
+    test_a_simulation_hits_from_inside_and_misses_from_outside test_the_scan_is_fine_enough \
+    test_between_the_nodes_the_map_of_a_game_is_not_far_off)
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 

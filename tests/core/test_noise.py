@@ -290,6 +290,7 @@ def test_a_mirrored_fight_has_the_mirrored_pictures():
     assert tracks > 300
 
 
+@pytest.mark.usefixtures("one_map")  # with sanitizers that of steps of 0.001 s takes minutes
 @EACH_DIMENSION
 @pytest.mark.parametrize("dt", [0.001, 0.5])
 def test_extreme_noise_keeps_everything_finite(dt, dimensions):
