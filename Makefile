@@ -16,8 +16,8 @@ SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/polic
 SANITIZED_TESTS += --ignore tests/core/test_core_rows.py \
     --deselect tests/core/test_core_threads.py::test_threads_have_no_data_races \
     --deselect tests/core/test_determinism.py::test_hashes_are_the_constants_with_every_compiler
-# `make sanitize` is for one instruction set, and leaves out others that fly many fights or shots, which
-# takes minutes.
+# `make sanitize` is for one instruction set, and leaves out others that fly many fights or shots,
+# which takes minutes.
 SANITIZED_SETS := 1
 SANITIZED_SAMPLE := -m "not slow and not nightly" \
     --deselect tests/core/test_determinism.py::test_an_engagement_does_not_depend_on_the_others \
