@@ -26,7 +26,7 @@ SANITIZED_SAMPLE := -m "not slow and not nightly" \
     $(addprefix --deselect tests/core/test_ladder.py::, test_the_pilots_are_a_ladder \
     test_targets_never_win test_the_ace_beats_every_other_and_has_the_best_worst_case) \
     $(foreach case,2-3v3 2-4v4 2-5v8 3-3v3 3-4v4 3-5v8, --deselect \
-    "tests/core/test_fuzz.py::test_random_fights_lose_nothing[$(case)-1200000]") \
+    "tests/core/test_fuzz.py::test_random_fights_lose_nothing[$(case)-sample]") \
     --deselect tests/core/test_draws.py --deselect tests/game/test_envelope_height.py \
     $(addprefix --deselect tests/game/test_envelope.py::, test_a_faster_launch_reaches_farther \
     test_ranges_are_in_order_and_along_the_line_to_the_target_exactly_mirrored \

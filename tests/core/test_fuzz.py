@@ -139,7 +139,11 @@ def draw(rng: np.random.Generator, space: object, agents: int) -> np.ndarray:
 
 @pytest.mark.usefixtures("one_map")
 @pytest.mark.parametrize(
-    "total", [SAMPLE, pytest.param(ALL, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])]
+    "total",
+    [
+        pytest.param(SAMPLE, id="sample"),
+        pytest.param(ALL, id="all", marks=[pytest.mark.nightly, pytest.mark.timeout(3600)]),
+    ],
 )
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "v".join(map(str, sizes)))
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
