@@ -46,6 +46,7 @@ def test_a_visitor_wins_two_against_two(page, high):
     choose(page, "size", "2")
     choose(page, "height", high)
     choose(page, "start-range", 12)
+    choose(page, "wingmen", "straight")  # which leaves the enemies to the visitor
     choose(page, "blue-player", "straight")
     assert list(roster(page)) == ["red_0", "red_1", "blue_0", "blue_1"]
     assert is_shown(page, "wingmen")
@@ -62,7 +63,7 @@ def test_a_visitor_wins_two_against_two(page, high):
     assert "✓" not in text(page, "ladder")  # that is of one against one
     replay = Replay.from_bytes(saved(page))
     replay.verify()
-    assert replay.names == ("human, evader", "straight")
+    assert replay.names == ("human, straight", "straight")
 
 
 def test_a_player_who_is_shot_down_flies_another_fighter(phone):
